@@ -224,7 +224,7 @@ impl Limits {
 
     /// Moves two features apart that are very near each other or would come so near, and removes the velocity at which they
     /// approach. If only those were moved that are very near, they would part in one step and come near in the next, for ever: hems
-    /// of irregular sheets at rest trembled by 100 mm/s.
+    /// of irregular sheets at rest trembled by 100 mm/s. Features that stay apart along one axis are left alone.
     fn separate(&mut self, mesh: &mut MovingMesh, features: Features, particles: [u32; 4]) {
         if !mesh.may_touch(features, particles, GAP) {
             return;

@@ -88,8 +88,8 @@ impl NearPatch {
         false
     }
 
-    /// Returns a bit for each triangle, and one for each of `other`, that no plane across the line between the two patches keeps
-    /// at least `gap` apart from all of the other patch, m, during the whole motion.
+    /// Returns the triangles of this patch and those of `other` that may come within `gap` of the other patch, m: one bit for
+    /// each that no plane perpendicular to the line between both centroids keeps apart from it during the whole motion.
     #[inline(always)]
     pub(super) fn lanes_near(&self, other: &Self, gap: f32) -> [u32; 2] {
         let across = other.sum - self.sum;
@@ -105,7 +105,10 @@ impl NearPatch {
                 other_hits[l] |= lane_bit(l, other_low[l] <= most);
             }
         }
-        [join_bits(own_hits), join_bits(other_hits)]
+        [
+            self.lanes() & join_bits(own_hits),
+            other.lanes() & join_bits(other_hits),
+        ]
     }
 
     /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
@@ -289,4 +292,68 @@ pub(super) fn min(a: f32, b: f32) -> f32 {
 #[inline(always)]
 pub(super) fn max(a: f32, b: f32) -> f32 {
     select(a > b, a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::math::noise::noise_point;
+
+    /// Returns a patch of small triangles around a point, of which all lanes from the given one on are copies.
+    fn patch(seed: usize, at: Vec3A, len: usize) -> NearPatch {
+        let point = |i: usize, stream| Vec3A::from(noise_point(100 * seed + i, stream));
+        let corners = |lane: usize| [0, 1, 2].map(|k| (3 * lane.min(len - 1) + k) as u32);
+        let triangles = std::array::from_fn(corners);
+        let count = 3 * len;
+        let start: Vec<Vec3A> = (0..count)
+            .map(|i| at + point(i / 3, 0) + 0.2 * point(i, 3))
+            .collect();
+        let end: Vec<Vec3A> = (0..count).map(|i| start[i] + 0.3 * point(i, 6)).collect();
+        let (start, end) = (&start[..], &end[..]);
+        NearPatch::load(&triangles, Motion { start, end })
+    }
+
+    /// Returns a point of a triangle during its motion.
+    fn sample(patch: &NearPatch, lane: usize, time: f32, weights: Vec3A) -> Vec3A {
+        let corner = |end: usize, k: usize| {
+            let at = &patch.at[end][k];
+            Vec3A::new(at[0][lane], at[1][lane], at[2][lane])
+        };
+        let weights = weights.abs() / weights.abs().element_sum();
+        let at = |k: usize| corner(0, k).lerp(corner(1, k), time) * weights[k];
+        at(0) + at(1) + at(2)
+    }
+
+    #[test]
+    fn triangles_that_come_near_the_other_patch_are_not_left_out() {
+        let (mut left_out, mut kept) = (0, 0);
+        for seed in 0..60 {
+            let [mut one, mut other] = [0, 1].map(|k| {
+                let at = Vec3A::X * (k * (seed % 6)) as f32 * 0.6;
+                patch(2 * seed + k, at, 1 + (7 * seed + 3 * k) % LANES)
+            });
+            if seed % 2 == 0 {
+                std::mem::swap(&mut one, &mut other);
+            }
+            let gap = 0.1;
+            let [own_lanes, other_lanes] = one.lanes_near(&other, gap);
+            assert_eq!(
+                [own_lanes & !one.lanes(), other_lanes & !other.lanes()],
+                [0; 2]
+            );
+            for (lane, far) in (0..one.len).flat_map(|a| (0..other.len).map(move |b| (a, b))) {
+                let is_kept = own_lanes >> lane & 1 == 1 && other_lanes >> far & 1 == 1;
+                let near = (0..60).any(|i| {
+                    let time = (i % 6) as f32 / 5.0;
+                    let [p, q] = [0, 3].map(|stream| Vec3A::from(noise_point(i, stream)));
+                    let apart = sample(&one, lane, time, p) - sample(&other, far, time, q);
+                    apart.length() < gap
+                });
+                assert!(is_kept || !near, "{seed}: {lane}, {far}");
+                kept += usize::from(near);
+                left_out += usize::from(!is_kept);
+            }
+        }
+        assert!(left_out > 300 && kept > 300, "{left_out}, {kept}");
+    }
 }

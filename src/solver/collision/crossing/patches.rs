@@ -138,14 +138,15 @@ struct Growth<'a> {
     patch_of: Vec<u32>,
     /// Last patch that has reached each particle.
     reached_by: Vec<u32>,
-    /// Number of triangles at each particle in the last patch that has reached it, and in any.
+    /// Number of triangles at each particle in the last patch that has reached it.
     in_patch: Vec<u32>,
+    /// Number of triangles at each particle in all patches so far.
     in_any: Vec<u32>,
 }
 
 impl Growth<'_> {
-    /// Grows a patch from its first triangle, so that it becomes round and leaves no gaps: of the triangles that share an edge
-    /// with it, the next one has most triangles of the patch around its corners, and of those before.
+    /// Grows a patch from its first triangle, so that it becomes round and leaves no gaps. Triangles that share an edge with it come
+    /// first, and among them the one with most triangles of any patch around its corners; those of this one count three times.
     fn grow(&mut self, index: u32, first: u32) -> [[u32; 3]; LANES] {
         let mut patch = [[0; 3]; LANES];
         let (mut count, mut next) = (0, Some(first));

@@ -119,13 +119,12 @@ impl Kernel for FindTrianglePairs<'_> {
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
-            let mut lanes = [one.lanes(), other.lanes()];
-            if a != b {
-                let near = one.lanes_near(other, self.gap);
-                lanes = [lanes[0] & near[0], lanes[1] & near[1]];
-                if lanes[0] == 0 || lanes[1] == 0 {
-                    continue;
-                }
+            let lanes = match a == b {
+                true => [one.lanes(); 2],
+                false => one.lanes_near(other, self.gap),
+            };
+            if lanes[0] == 0 || lanes[1] == 0 {
+                continue;
             }
             let common = of_one.common_motion(of_other);
             // Written out: `array::map` is not always inlined, and then not compiled for the SIMD level.

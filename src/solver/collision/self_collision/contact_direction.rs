@@ -15,24 +15,25 @@ use crate::solver::{
 };
 use bevy::math::Vec3;
 
-/// Cosines of the angle between the line from particle to particle and the surface: up to the first, contacts push along the
-/// surface's normal, from the second on along the line. A particle above the middle of a square is 45° from the corners, or
-/// less where it is as far from them as it keeps.
+/// Cosine of the angle between the line from particle to particle and the normal of the surface from which on contacts push
+/// along the normal, and that up to which they push along the line. A particle above the middle of a square is 45° from the
+/// corners, or less where it is as far from them as it keeps.
 const ALONG_NORMAL: f32 = 0.75;
 const ALONG_LINE: f32 = 0.45;
 
-/// Finds the directions of pairs, from their closest approach on straight paths, and the normals of the surface. Where cloth
-/// lies on cloth, they push along the normal of both: balls in place of particles would interlock like cobblestones. Where an
-/// edge meets a surface, it is that of the surface, and where edges meet, the line from particle to particle.
+/// Fraction of noise in the direction in which two particles in one point move apart.
+const NOISE: f32 = 0.01;
+
+/// Finds the directions of pairs, from the line between the particles at their closest approach on straight paths, and the
+/// normals of the surface. Where cloth lies on cloth, pairs push along the mean of both normals: balls in place of particles
+/// would interlock like cobblestones. Where an edge meets a surface, pairs push along the normal of the surface, and where edges
+/// meet, along the line.
 pub(super) struct FindDirections<'a> {
     pub(super) particles: &'a [ContactParticle],
     pub(super) pairs: &'a mut [NearPair],
     /// Distance that particles keep from each other, m.
     pub(super) distance: f32,
 }
-
-/// Share of noise in the direction in which two particles in one point move apart.
-const NOISE: f32 = 0.01;
 
 /// Components of a vector of each lane.
 type Lanes = [[f32; LANES]; 3];
@@ -79,11 +80,11 @@ fn closest_approach(apart: &Lanes, moved: &Lanes, distance: f32) -> (Lanes, [f32
         let path_squared = dx * dx + dy * dy + dz * dz;
         let time = -(before[0] * dx + before[1] * dy + before[2] * dz);
         let is_between = (time > 0.0) & (time < path_squared);
-        let share = select(is_between, time / path_squared, 1.0);
+        let time = select(is_between, time / path_squared, 1.0);
         let nearest = [
-            before[0] + dx * share,
-            before[1] + dy * share,
-            before[2] + dz * share,
+            before[0] + dx * time,
+            before[1] + dy * time,
+            before[2] + dz * time,
         ];
         let [nx, ny, nz] = nearest;
         squared[l] = nx * nx + ny * ny + nz * nz;
@@ -113,10 +114,11 @@ fn push_direction(line: &Lanes, one: &Lanes, other: &Lanes) -> (Lanes, [f32; LAN
         let (nx, ny, nz) = (sum(0), sum(1), sum(2));
         let size = (nx * nx + ny * ny + nz * nz).sqrt();
         let along = (nx * x + ny * y + nz * z) / size;
-        let share = (along - ALONG_LINE) / (ALONG_NORMAL - ALONG_LINE);
-        // Also without normals: then it is not a number.
-        let share = select(share > 0.0, select(share < 1.0, share, 1.0), 0.0);
-        let (rest, scale) = (1.0 - share, select(share > 0.0, share / size, 0.0));
+        let weight = (along - ALONG_LINE) / (ALONG_NORMAL - ALONG_LINE);
+        // `along` is NaN without normals, and infinite where they are all but perpendicular to the line.
+        let has_normal = (weight > 0.0) & (size > 0.0);
+        let weight = select(has_normal, select(weight < 1.0, weight, 1.0), 0.0);
+        let (rest, scale) = (1.0 - weight, select(has_normal, weight / size, 0.0));
         let (x, y, z) = (
             x * rest + nx * scale,
             y * rest + ny * scale,
@@ -215,6 +217,77 @@ mod tests {
         assert!(found[1].x > 0.0 && found[1].y > steep.y, "{}", found[1]);
         let without_surface = directions(&Corners::default(), &lines);
         assert!((without_surface[1] - steep).length() < 1e-6);
+        // Squares of the components along the normals are 0.
+        let along = directions(&triangles, &[Vec3::new(1.0, 1e-13, 0.0)]);
+        assert!((along[0] - Vec3::X).length() < 1e-6);
+    }
+
+    /// Returns the direction of a pair that is near, as plain as possible.
+    fn expected([a, b]: [&ContactParticle; 2], distance: f32) -> Option<Vec3> {
+        let apart = a.position - b.position;
+        let moved = a.displacement - b.displacement;
+        let before = apart - moved;
+        let time = (-before.dot(moved) / moved.length_squared()).clamp(0.0, 1.0);
+        // At the beginning they were as near as they are now: only a path between both counts.
+        let nearest = match time > 0.0 {
+            true => before + moved * time,
+            false => apart,
+        };
+        if nearest.length() >= (1.0 + NEAR_MARGIN) * distance {
+            return None;
+        }
+        let line = match nearest.length() < 0.5 * distance {
+            true => before.normalize(),
+            false => nearest.normalize(),
+        };
+        let along = |normal: Vec3| normal * (normal.dot(line) * normal.dot(line).abs());
+        let Some(normal) = (along(a.normal) + along(b.normal)).try_normalize() else {
+            return Some(line);
+        };
+        let weight = (normal.dot(line) - ALONG_LINE) / (ALONG_NORMAL - ALONG_LINE);
+        Some(line.lerp(normal, weight.clamp(0.0, 1.0)).normalize())
+    }
+
+    #[test]
+    fn many_pairs_that_move_are_pushed_as_each_alone() {
+        let count = 60;
+        let point = |i: usize, stream| noise_point(i, stream);
+        let positions: SoaVec3 = (0..count).map(|i| point(i, 0)).collect();
+        let mut p = ParticleArrays::new(Vec3::ZERO, positions, vec![1.0; count]);
+        let triangles = (0..count as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+        let triangles: Corners = triangles.collect::<Vec<_>>().into();
+        for i in 0..count {
+            p.displacement.set(i, 0.6 * point(i, 3));
+        }
+        let pairs: Vec<[u32; 2]> = (1..count as u32).map(|i| [i - 1, i]).collect();
+        let mut normals = SurfaceNormals::default();
+        normals.update_once(&p, &triangles, &pairs, true);
+        let mut contacts = ContactParticles::default();
+        contacts.gather(&p, &pairs, &normals, &WarmStart::default(), 0.01);
+        let distance = 0.7;
+        dispatch(FindDirections {
+            particles: &contacts.particles,
+            pairs: &mut contacts.pairs,
+            distance,
+        });
+        let mut near = 0;
+        for pair in &contacts.pairs {
+            let expected = expected(pair.of(&contacts.particles), distance);
+            near += usize::from(expected.is_some());
+            let (found, expected) = (
+                pair.direction.unwrap_or_default(),
+                expected.unwrap_or_default(),
+            );
+            assert!((found - expected).length() < 1e-4, "{found}, {expected}");
+        }
+        assert!(near > 10 && near < contacts.pairs.len() - 10, "{near}");
+        contacts.particles[5].position = Vec3::NAN;
+        dispatch(FindDirections {
+            particles: &contacts.particles,
+            pairs: &mut contacts.pairs,
+            distance,
+        });
+        assert_eq!(contacts.pairs[5].direction, None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Particles near each other, side by side for the time of a substep: the passes over pairs jump from one to another.
+//! Copies of the particles in near pairs, side by side for the time of a substep: passes over pairs access them out of order.
 
 use super::surface_normals::SurfaceNormals;
 use super::warm_start::WarmStart;
@@ -47,7 +47,8 @@ pub(super) struct ContactParticles {
 const NONE: u32 = u32::MAX;
 
 impl ContactParticles {
-    /// Reserves memory for some contacts in a cloth with this number of particles.
+    /// Reserves memory for the contacts of a cloth with this number of particles that is draped. Crumples and stacks have more:
+    /// for those, a step allocates.
     pub(super) fn reserve(&mut self, particles: usize) {
         self.slots.reserve(particles);
         self.pairs.reserve(particles / 4);
@@ -74,9 +75,7 @@ impl ContactParticles {
         near.clear();
         near.extend(pairs.iter().filter_map(|&pair| {
             let [a, b] = pair.map(|i| i as usize);
-            if p.inverse_mass[a] + p.inverse_mass[b] <= 0.0 {
-                return None;
-            }
+            let is_free = p.inverse_mass[a] + p.inverse_mass[b] > 0.0;
             let slot = |i: u32| {
                 let slot = &mut slots[i as usize];
                 if *slot == NONE {
@@ -93,7 +92,7 @@ impl ContactParticles {
                 }
                 *slot
             };
-            Some(NearPair {
+            is_free.then(|| NearPair {
                 particles: pair.map(slot),
                 impulse: Vec3::ZERO,
                 direction: None,

@@ -65,8 +65,8 @@ struct Response {
 
 impl ContactResponse<'_> {
     /// Solves all pairs, which must be sorted, once, one after the other (Gauss–Seidel), from the impulses of the last substep
-    /// on, and along directions that all keep. Displacements must be up to date, and are so afterwards. `near` is a scratch
-    /// buffer.
+    /// on. Directions are found before the first pair is solved, many at a time. Displacements must be up to date, and are so
+    /// afterwards. `near` is a scratch buffer.
     ///
     /// Corrections are split in proportion to inverse mass, so momentum is conserved. As with colliders, the push-out
     /// changes positions only. Returns whether any particle was moved.

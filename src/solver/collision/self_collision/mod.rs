@@ -197,8 +197,8 @@ pub struct SelfContactPairs {
     /// Positions at the beginning of the current part of a step.
     part_start: SoaVec3,
     normals: SurfaceNormals,
-    /// Scratch buffer.
-    near: ContactParticles,
+    /// Scratch buffer: particles of the near pairs.
+    contact_particles: ContactParticles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -268,7 +268,7 @@ impl SelfContactPairs {
             part_start,
             spacing,
             normals,
-            near: particles,
+            contact_particles,
             ..
         } = self;
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
@@ -295,10 +295,10 @@ impl SelfContactPairs {
             untangle.find(p, settings.triangles, searched, settings.distance);
         }
         if !(p.is_tangled && untangle.has_intersections()) {
-            return response.solve(p, near, rules, warm_start, particles);
+            return response.solve(p, near, rules, warm_start, contact_particles);
         }
         untangle.keep_contacts(near, kept_pairs);
-        response.solve(p, kept_pairs, rules, warm_start, particles);
+        response.solve(p, kept_pairs, rules, warm_start, contact_particles);
         untangle.resolve(p, settings.distance);
         true
     }
@@ -365,7 +365,7 @@ impl SelfContactPairs {
             self.stale_pairs.reserve(n, 1);
             clear_and_reserve(&mut self.stale_particles, n);
             clear_and_reserve(&mut self.scratch, 2 * n);
-            self.near.reserve(n);
+            self.contact_particles.reserve(n);
             self.normals.reserve(n);
         }
         self.motion.begin(&p.position);

@@ -7,11 +7,12 @@ use bevy::math::Vec3;
 use std::ops::Range;
 
 /// Largest number of candidates around a cell. Together with [`MAX_PAIRS`] it keeps the cost linear in the number of particles
-/// for a cloth crumpled into one point. Cells are only slightly larger than the search distance, so the limit is reached nowhere
-/// else.
+/// for a cloth crumpled into one point. Cells are only slightly larger than the search distance, so the limit is reached only
+/// there, and in piles of cloth that is three times as thick as its particles are apart.
 const MAX_CANDIDATES: usize = 512;
 
-/// Largest number of particles of a cell with the same candidates.
+/// Largest number of particles of a cell that share one list of candidates: each is compared with those behind it, of which a
+/// list holds only so many.
 const MAX_TOGETHER: usize = 64;
 
 /// Largest number of pairs per particle, counted at the particle that finds them.
@@ -37,8 +38,6 @@ pub(super) struct SpatialHash {
     slots: Vec<u32>,
     /// Particle index of each sorted particle, padded by a whole register.
     particles: Vec<u32>,
-    /// Number of sorted particles.
-    count: usize,
     /// Positions of the sorted particles, m, padded by a whole register.
     at: SoaVec3,
     /// Rest positions of the sorted particles, m, padded likewise.
@@ -87,7 +86,6 @@ impl SpatialHash {
             end += *start;
             *start = end;
         }
-        self.count = n;
         self.particles.resize(n + LANES, 0);
         // Backwards, so that the order within a slot is that of the particles.
         for (&slot, i) in slots.iter().zip(particles).rev() {
@@ -199,14 +197,14 @@ struct PairSearch<'a> {
 impl Kernel for PairSearch<'_> {
     #[inline(always)]
     fn run(self) {
-        let SpatialHash { at, count, .. } = self.hash;
+        let SpatialHash { at, slots, .. } = self.hash;
         let mut near = [const { 0..0 }; MAX_RANGES];
         let mut candidates = Candidates::EMPTY;
         let mut from = 0;
-        while from < *count {
+        while from < slots.len() {
             // Particles of one cell mostly follow one another.
             let cell = self.hash.cell(at.get(from));
-            let last = (from + MAX_TOGETHER).min(*count);
+            let last = (from + MAX_TOGETHER).min(slots.len());
             let mut to = from + 1;
             while to < last && self.hash.cell(at.get(to)) == cell {
                 to += 1;
@@ -313,11 +311,6 @@ impl Candidates {
         self.len = 0;
         for range in ranges {
             for first in (range.start as usize..range.end as usize).step_by(LANES) {
-                if self.len > MAX_CANDIDATES {
-                    self.len = MAX_CANDIDATES;
-                    *complete = false;
-                    return;
-                }
                 let to = self.len..self.len + LANES;
                 // Whole registers: the next ones overwrite the rest.
                 for (own, all) in self.planes.iter_mut().zip(planes) {
@@ -325,11 +318,12 @@ impl Candidates {
                 }
                 self.particles[to].copy_from_slice(&particles[first..first + LANES]);
                 self.len += LANES.min(range.end as usize - first);
+                if self.len > MAX_CANDIDATES {
+                    self.len = MAX_CANDIDATES;
+                    *complete = false;
+                    return;
+                }
             }
-        }
-        if self.len > MAX_CANDIDATES {
-            self.len = MAX_CANDIDATES;
-            *complete = false;
         }
     }
 
@@ -392,6 +386,27 @@ mod tests {
                 }
             }
             assert_eq!(pairs, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn crowded_cells_are_searched_up_to_a_limit() {
+        for (count, is_complete) in [(MAX_CANDIDATES, true), (MAX_CANDIDATES + 1, false)] {
+            let mut random = random(count as u32);
+            let positions: SoaVec3 = (0..count)
+                .map(|_| Vec3::new(random(), random(), random()))
+                .collect();
+            let (reach, cell) = (0.1, 2.0);
+            let (mut hash, mut found) = (SpatialHash::default(), Vec::new());
+            hash.sort(&positions, 0..count as u32, cell, &line(count));
+            assert_eq!(hash.find_pairs(reach, 0.5, &mut found), is_complete);
+            let apart = |i: usize, j: usize| positions.get(i) - positions.get(j);
+            let expected = (0..count)
+                .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
+                .filter(|&(i, j)| apart(i, j).length_squared() < reach * reach)
+                .count();
+            assert!(expected > 400, "{expected}");
+            assert_eq!(found.len() == expected, is_complete);
         }
     }
 
