@@ -18,7 +18,7 @@ const MARGIN: f32 = 0.03;
 const MAX_STALE: f32 = 0.3;
 
 /// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more may touch moves
-/// apart very fast, or is pressed into a point: its motion has to become shorter. Stacks and crumples have up to 64.
+/// apart very fast, or is pressed into a point: its motion has to become shorter. Stacks and crumples have up to 7 and 5.
 const MAX_PATCH_PAIRS: usize = 64;
 const MAX_TRIANGLE_PAIRS: usize = 128;
 
@@ -56,8 +56,8 @@ impl Candidates {
         self.measured.clear();
         self.measured.resize(count, PatchMotion::default());
         // No later step allocates, unless cloth is crumpled.
-        self.patch_pairs.reserve(16 * count);
-        self.pairs.reserve(24 * count);
+        self.patch_pairs.reserve(8 * count);
+        self.pairs.reserve(8 * count);
         self.near.reserve(patches);
     }
 

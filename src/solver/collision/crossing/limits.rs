@@ -22,7 +22,7 @@ const ROUNDS: u32 = 64;
 const FREE_ROUNDS: u32 = 8;
 
 /// Largest number of tests of pairs of triangles per patch in a search: a bound on the work for cloth in a jam. Stacks and
-/// crumples take up to 66.
+/// crumples take up to 5.
 const MAX_TESTS: usize = 256;
 
 /// Distance to which features that are nearer move apart, and which others keep, as a fraction of the distance that particles

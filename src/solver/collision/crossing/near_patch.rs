@@ -329,13 +329,13 @@ mod tests {
         let (mut left_out, mut kept) = (0, 0);
         for seed in 0..60 {
             let [mut one, mut other] = [0, 1].map(|k| {
-                let at = Vec3A::X * (k * (seed % 6)) as f32 * 0.6;
+                let at = Vec3A::X * (k * (seed % 6)) as f32 * 0.8;
                 patch(2 * seed + k, at, 1 + (7 * seed + 3 * k) % LANES)
             });
             if seed % 2 == 0 {
                 std::mem::swap(&mut one, &mut other);
             }
-            let gap = 0.1;
+            let gap = 0.5;
             let [own_lanes, other_lanes] = one.lanes_near(&other, gap);
             assert_eq!(
                 [own_lanes & !one.lanes(), other_lanes & !other.lanes()],
@@ -354,6 +354,6 @@ mod tests {
                 left_out += usize::from(!is_kept);
             }
         }
-        assert!(left_out > 300 && kept > 300, "{left_out}, {kept}");
+        assert!(left_out > 300 && kept > 100, "{left_out}, {kept}");
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct NearPatches {
 const NONE: u32 = u32::MAX;
 
 /// Largest number of pairs of triangles per patch of which the gap is measured, for cloth in a jam. Stacks and crumples have up
-/// to 141.
+/// to 28.
 const MAX_MEASURED: usize = 512;
 
 impl NearPatches {

@@ -51,8 +51,8 @@ impl ContactParticles {
     /// for those, a step allocates.
     pub(super) fn reserve(&mut self, particles: usize) {
         self.slots.reserve(particles);
-        self.pairs.reserve(particles / 4);
-        self.particles.reserve(particles / 4);
+        self.pairs.reserve(particles / 2);
+        self.particles.reserve(particles / 2);
     }
 
     /// Copies the particles of these pairs, unless both are pinned. Displacements must be up to date.

@@ -406,7 +406,7 @@ mod tests {
                 .filter(|&(i, j)| apart(i, j).length_squared() < reach * reach)
                 .count();
             assert!(expected > 400, "{expected}");
-            assert_eq!(found.len() == expected, is_complete);
+            assert!(found.len() == expected || !is_complete && found.len() < expected);
         }
     }
 
