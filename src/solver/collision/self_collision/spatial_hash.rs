@@ -1,15 +1,13 @@
 //! Broad phase of self-collision: a spatial hash with particles sorted into cell order. The particles around a cell are
 //! gathered once for all that are in it, and each of these is compared with a whole SIMD register of them at a time.
 
+mod neighbourhood;
+
+use self::neighbourhood::Neighbourhood;
 use super::clear_and_reserve;
 use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, soa::SoaVec3};
 use bevy::math::Vec3;
 use std::ops::Range;
-
-/// Largest number of candidates around a cell. Together with [`MAX_PAIRS`] it keeps the cost linear in the number of particles
-/// for a cloth crumpled into one point. Cells are only slightly larger than the search distance, so the limit is reached only
-/// there, and in piles of cloth that is three times as thick as its particles are apart.
-const MAX_CANDIDATES: usize = 512;
 
 /// Largest number of particles of a cell that share one list of candidates: each is compared with those behind it, of which a
 /// list holds only so many.
@@ -199,7 +197,7 @@ impl Kernel for PairSearch<'_> {
     fn run(self) {
         let SpatialHash { at, slots, .. } = self.hash;
         let mut near = [const { 0..0 }; MAX_RANGES];
-        let mut candidates = Candidates::EMPTY;
+        let mut around = Neighbourhood::EMPTY;
         let mut from = 0;
         while from < slots.len() {
             // Particles of one cell mostly follow one another.
@@ -212,14 +210,14 @@ impl Kernel for PairSearch<'_> {
             let ranges = self.hash.near_ranges(cell, &mut near);
             // In its own slot, a particle is compared only with those behind it.
             near[0].start = near[0].start.max(from as u32);
-            candidates.gather(self.hash, &near[..ranges], self.complete);
+            around.gather(self.hash, &near[..ranges], self.complete);
             for own in 0..to - from {
                 let max_len = self.pairs.len() + MAX_PAIRS;
-                let particle = candidates.particles[own];
-                'candidates: for first in (own + 1..candidates.len).step_by(LANES) {
-                    let mut found = self.hits(&candidates, own, first);
+                let particle = around.particles[own];
+                'candidates: for first in (own + 1..around.len).step_by(LANES) {
+                    let mut found = self.hits(&around, own, first);
                     while found != 0 {
-                        let other = candidates.particles[first + found.trailing_zeros() as usize];
+                        let other = around.particles[first + found.trailing_zeros() as usize];
                         found &= found - 1;
                         if self.pairs.len() == max_len {
                             *self.complete = false;
@@ -238,19 +236,19 @@ impl Kernel for PairSearch<'_> {
 impl PairSearch<'_> {
     /// Tests up to [`LANES`] candidates from `first` on against one of them: a bit for each hit.
     #[inline(always)]
-    fn hits(&self, candidates: &Candidates, own: usize, first: usize) -> u32 {
+    fn hits(&self, around: &Neighbourhood, own: usize, first: usize) -> u32 {
         #[cfg(test)]
         if crate::solver::simd::levels::is_reference() {
-            return self.hits_reference(candidates, own, first);
+            return self.hits_reference(around, own, first);
         }
         let lanes = |plane: usize| -> [f32; LANES] {
             let mut lanes = [0.0; LANES];
-            lanes.copy_from_slice(&candidates.planes[plane][first..first + LANES]);
+            lanes.copy_from_slice(&around.planes[plane][first..first + LANES]);
             lanes
         };
         let [x, y, z, u, v, w] = [lanes(0), lanes(1), lanes(2), lanes(3), lanes(4), lanes(5)];
-        let of = candidates.of(own);
-        let count = (candidates.len - first) as u32;
+        let of = around.of(own);
+        let count = (around.len - first) as u32;
         let mut hits = [0; LANES];
         for l in 0..LANES {
             let (dx, dy, dz) = (x[l] - of[0], y[l] - of[1], z[l] - of[2]);
@@ -264,74 +262,20 @@ impl PairSearch<'_> {
 
     /// Scalar reference of [`hits`](Self::hits).
     #[cfg(test)]
-    fn hits_reference(&self, candidates: &Candidates, own: usize, first: usize) -> u32 {
+    fn hits_reference(&self, around: &Neighbourhood, own: usize, first: usize) -> u32 {
         let both = |k: usize| {
-            let [x, y, z, u, v, w] = candidates.of(k);
+            let [x, y, z, u, v, w] = around.of(k);
             [Vec3::new(x, y, z), Vec3::new(u, v, w)]
         };
         let [at, rest] = both(own);
         let mut hits = 0;
-        for k in first..candidates.len.min(first + LANES) {
+        for k in first..around.len.min(first + LANES) {
             let [other_at, other_rest] = both(k);
             let near = (other_at - at).length_squared() < self.max_squared;
             let far = (other_rest - rest).length_squared() > self.min_rest_squared;
             hits |= u32::from(near && far) << (k - first);
         }
         hits
-    }
-}
-
-/// Particles around a cell, those of the cell first.
-struct Candidates {
-    len: usize,
-    particles: [u32; MAX_CANDIDATES + LANES],
-    /// Components of their positions and rest positions, m.
-    planes: [[f32; MAX_CANDIDATES + LANES]; 6],
-}
-
-impl Candidates {
-    const EMPTY: Self = Self {
-        len: 0,
-        particles: [0; MAX_CANDIDATES + LANES],
-        planes: [[0.0; MAX_CANDIDATES + LANES]; 6],
-    };
-
-    /// Gathers the particles of these ranges. Clears `complete` if they are too many.
-    #[inline(always)]
-    fn gather(&mut self, hash: &SpatialHash, ranges: &[Range<u32>], complete: &mut bool) {
-        let SpatialHash {
-            at,
-            rest,
-            particles,
-            ..
-        } = hash;
-        let [x, y, z] = at.planes();
-        let [u, v, w] = rest.planes();
-        let planes = [x, y, z, u, v, w];
-        self.len = 0;
-        for range in ranges {
-            for first in (range.start as usize..range.end as usize).step_by(LANES) {
-                let to = self.len..self.len + LANES;
-                // Whole registers: the next ones overwrite the rest.
-                for (own, all) in self.planes.iter_mut().zip(planes) {
-                    own[to.clone()].copy_from_slice(&all[first..first + LANES]);
-                }
-                self.particles[to].copy_from_slice(&particles[first..first + LANES]);
-                self.len += LANES.min(range.end as usize - first);
-                if self.len > MAX_CANDIDATES {
-                    self.len = MAX_CANDIDATES;
-                    *complete = false;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Returns the components of the position and rest position of one of them.
-    #[inline(always)]
-    fn of(&self, k: usize) -> [f32; 6] {
-        let [x, y, z, u, v, w] = &self.planes;
-        [x[k], y[k], z[k], u[k], v[k], w[k]]
     }
 }
 
@@ -391,6 +335,7 @@ mod tests {
 
     #[test]
     fn crowded_cells_are_searched_up_to_a_limit() {
+        use super::neighbourhood::MAX_CANDIDATES;
         for (count, is_complete) in [(MAX_CANDIDATES, true), (MAX_CANDIDATES + 1, false)] {
             let mut random = random(count as u32);
             let positions: SoaVec3 = (0..count)
