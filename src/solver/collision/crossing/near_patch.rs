@@ -67,21 +67,10 @@ impl NearPatch {
     /// Returns whether a plane along either patch keeps the two at least `gap` apart, m, during the whole motion.
     #[inline(always)]
     pub(super) fn is_apart(&self, other: &Self, gap: f32) -> bool {
-        let across = other.sum - self.sum;
         for normal in [self.normal, other.normal] {
-            let normal = if normal.dot(across) < 0.0 {
-                -normal
-            } else {
-                normal
-            };
-            let least = gap * normal.length();
-            let mut is_apart = true;
-            for end in 0..2 {
-                let [_, from] = self.extent(normal, end);
-                let [to, _] = other.extent(normal, end);
-                is_apart &= to - from > least;
-            }
-            if is_apart {
+            let faces_other = normal.dot(self.towards(other)) >= 0.0;
+            let along = if faces_other { normal } else { -normal };
+            if self.lanes_near(other, along, gap)[0] == 0 {
                 return true;
             }
         }
@@ -89,15 +78,14 @@ impl NearPatch {
     }
 
     /// Returns the triangles of this patch and those of `other` that may come within `gap` of the other patch, m: one bit for
-    /// each that no plane perpendicular to the line between both centroids keeps apart from it during the whole motion.
+    /// each that no plane perpendicular to an axis from this patch to the other keeps apart from it during the whole motion.
     #[inline(always)]
-    pub(super) fn lanes_near(&self, other: &Self, gap: f32) -> [u32; 2] {
-        let across = other.sum - self.sum;
-        let gap = gap * across.length();
+    pub(super) fn lanes_near(&self, other: &Self, along: Vec3A, gap: f32) -> [u32; 2] {
+        let gap = gap * along.length();
         let (mut own_hits, mut other_hits) = ([0; LANES], [0; LANES]);
         for end in 0..2 {
-            let (_, own_high) = self.extents(across, end);
-            let (other_low, _) = other.extents(across, end);
+            let (_, own_high) = self.extents(along, end);
+            let (other_low, _) = other.extents(along, end);
             let least = reduce(other_low, min) - gap;
             let most = reduce(own_high, max) + gap;
             for l in 0..LANES {
@@ -111,15 +99,14 @@ impl NearPatch {
         ]
     }
 
-    /// Returns the least and the greatest component of all corners along an axis, when the motion begins or ends, times the
-    /// length of the axis.
+    /// Returns the direction from the centroid of this patch to that of another, of any length.
     #[inline(always)]
-    fn extent(&self, along: Vec3A, end: usize) -> [f32; 2] {
-        let (low, high) = self.extents(along, end);
-        [reduce(low, min), reduce(high, max)]
+    pub(super) fn towards(&self, other: &Self) -> Vec3A {
+        other.sum - self.sum
     }
 
-    /// As [`extent`](Self::extent), for each triangle.
+    /// Returns the least and the greatest component of the corners of each triangle along an axis, when the motion begins or
+    /// ends, times the length of the axis.
     #[inline(always)]
     fn extents(&self, along: Vec3A, end: usize) -> ([f32; LANES], [f32; LANES]) {
         let (ax, ay, az) = (along.x, along.y, along.z);
@@ -336,7 +323,7 @@ mod tests {
                 std::mem::swap(&mut one, &mut other);
             }
             let gap = 0.5;
-            let [own_lanes, other_lanes] = one.lanes_near(&other, gap);
+            let [own_lanes, other_lanes] = one.lanes_near(&other, one.towards(&other), gap);
             assert_eq!(
                 [own_lanes & !one.lanes(), other_lanes & !other.lanes()],
                 [0; 2]

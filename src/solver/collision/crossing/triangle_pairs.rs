@@ -121,7 +121,7 @@ impl Kernel for FindTrianglePairs<'_> {
             let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
             let lanes = match a == b {
                 true => [one.lanes(); 2],
-                false => one.lanes_near(other, self.gap),
+                false => one.lanes_near(other, one.towards(other), self.gap),
             };
             if lanes[0] == 0 || lanes[1] == 0 {
                 continue;

@@ -69,10 +69,13 @@ impl ContactParticles {
             particles,
             pairs: near,
         } = self;
-        slots.clear();
-        slots.resize(p.len(), NONE);
         particles.clear();
         near.clear();
+        if pairs.is_empty() {
+            return;
+        }
+        slots.clear();
+        slots.resize(p.len(), NONE);
         near.extend(pairs.iter().filter_map(|&pair| {
             let [a, b] = pair.map(|i| i as usize);
             let is_free = p.inverse_mass[a] + p.inverse_mass[b] > 0.0;

@@ -47,7 +47,7 @@ impl Neighbourhood {
         for range in ranges {
             for first in (range.start as usize..range.end as usize).step_by(LANES) {
                 let to = self.len..self.len + LANES;
-                // Whole registers: the next ones overwrite the rest.
+                // Registers as a whole: the next range overwrites what is too much.
                 for (own, all) in self.planes.iter_mut().zip(planes) {
                     own[to.clone()].copy_from_slice(&all[first..first + LANES]);
                 }
