@@ -151,6 +151,11 @@ const SETTLED_STRAIN: f32 = 0.01;
 /// Largest strain at which such cloth counts as settled.
 pub const MAX_SETTLED_STRAIN: f32 = 1.2 * SETTLED_STRAIN;
 
+/// Strain that a step leaves in links of inextensible cloth that touches itself or other cloth. Particles that keep a
+/// distance from each other wedge folds: without a limit, links there remain stretched by 6 to 60 % in a sheet of 64² particles
+/// that was thrown on its edge.
+const STRAIN_IN_FOLDS: f32 = 0.04;
+
 impl StepSettings<'_> {
     /// Returns whether links must keep their length: not those of elastic fabric, of fabric that tears by its load, and of
     /// the Gauss–Seidel solver.
@@ -158,6 +163,18 @@ impl StepSettings<'_> {
         self.stretch_solver == StretchSolver::Direct
             && !self.compliance.is_elastic()
             && !self.records_loads
+    }
+
+    /// Returns the strain beyond which links of cloth that touches itself or other cloth are shortened at the end of a step, if
+    /// they are.
+    pub(super) fn strain_in_folds(&self) -> Option<f32> {
+        match self.is_inextensible() {
+            true => Some(STRAIN_IN_FOLDS),
+            false => {
+                let is_limited = self.compliance.is_elastic() && !self.records_loads;
+                Some(self.strain_limit).filter(|limit| is_limited && limit.is_finite())
+            }
+        }
     }
 
     /// Returns the settings with which inextensible cloth at rest settles: without forces, velocity and friction, links that

@@ -7,9 +7,9 @@ use crate::{
 };
 use bevy::math::{Quat, Vec3};
 use bevy_drape::{
-    cloth::SelfCollision,
+    cloth::{Cloth, Fabric, SelfCollision},
     mesh::ClothGrid,
-    solver::{Collider, Friction, Pose, Shape},
+    solver::{Collider, Friction, Pose, Shape, measure_stretch},
 };
 
 /// Returns a sheet that is folded in the middle, with halves 0.2 m apart, and falls on a floor: the upper half
@@ -104,6 +104,30 @@ fn a_sheet_that_its_weight_stretches_does_not_hop_on_a_ball() {
     let lowest = heights.iter().copied().fold(f32::MAX, f32::min);
     println!("hops by {} m", highest - lowest);
     assert!(highest - lowest < 2e-3, "hops by {} m", highest - lowest);
+}
+
+/// A strain limit also holds where folds are wedged by the distance that particles keep from each other.
+#[test]
+fn elastic_fabric_that_falls_on_its_edge_keeps_its_strain_limit() {
+    let cloth = Cloth {
+        fabric: Fabric::cotton(),
+        self_collision: SelfCollision::On,
+        ..Cloth::default()
+    };
+    let mut sheet = OwnSheet::of_grid(ClothGrid::new(2.0, 2.0, 64, 64), &cloth);
+    sheet.deform(|rest| Vec3::new(rest.x, rest.z + 1.02, 0.002 * rest.z));
+    sheet.sample.colliders = vec![collider(Shape::HalfSpace, Vec3::ZERO)];
+    let mut worst = 0.0_f32;
+    for step in 0..90 {
+        sheet.step();
+        let strain = measure_stretch(&sheet.sample.particles, &sheet.sample.constraints).max;
+        if step >= 60 {
+            worst = worst.max(strain);
+        }
+    }
+    let limit = cloth.fabric.strain_limit.expect("cotton has one");
+    println!("stretched by {worst}");
+    assert!(worst < 1.2 * limit, "stretched by {worst}");
 }
 
 #[test]
