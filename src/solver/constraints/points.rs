@@ -146,6 +146,6 @@ pub(in crate::solver) enum Supported {
     Free,
     /// Free along the surface.
     Slide,
-    /// Not moved, except at both ends of a link, which would then keep its length: those move along the surface.
+    /// Not moved.
     Hold,
 }

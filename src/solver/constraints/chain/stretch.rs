@@ -61,10 +61,6 @@ pub(in crate::solver) const HELD_REGULARIZATION: f32 = 2.0;
 /// next: with all of it, particles at the tip of a cone jump up and down by 4 mm for ever (128², self-collision).
 pub(in crate::solver) const HELD_CORRECTION: f32 = 0.5;
 
-/// Factor as [`HELD_REGULARIZATION`], in chains in which particles at both ends of a link are at edges and tips. All of the cloth
-/// hangs from such links, and each step stretches them again: without it, sheets on cones jump up and down at 0.2 m/s and more.
-pub(in crate::solver) const EDGE_REGULARIZATION: f32 = 30.0;
-
 /// Square of the sine of the angle between a link and the surface of a collider at which the collider begins to support
 /// the particle from which the link leads into it, and by how much larger it is where the collider fully supports it.
 const MIN_SINE_SQUARED: f32 = 0.01;
@@ -143,21 +139,15 @@ pub(super) fn limit_strain<const W: usize>(
     }
     let is_supported = supported != Supported::Free && find_support(particles, normals);
     let mut relaxation_factor = too_long;
-    let mut at_edges = [0.0; W];
     if is_supported && supported == Supported::Hold {
-        let share;
-        [share, at_edges] = hold_supported(particles, normals);
+        let share = hold_supported(particles, normals);
         for k in 0..W {
             relaxation_factor[k] *= share[k];
         }
     }
-    let mut strain_regularization = held_regularization(particles, links.rest);
-    for k in 0..W {
-        strain_regularization[k] = strain_regularization[k].max(at_edges[k]);
-    }
     let params = StretchParams {
         regularization: Regularization::STRAIN_LIMIT,
-        strain_regularization,
+        strain_regularization: held_regularization(particles, links.rest),
         active_above: ratio * NEAR_LIMIT,
         rest_scale: ratio,
         push_fraction: 0.0,
@@ -190,42 +180,22 @@ fn held_regularization<const W: usize>(particles: &[Tile<W>], rest: &[[f32; W]])
     found
 }
 
-/// Sets the inverse mass of particles whose φ is greater than 0 to 0, unless that of a neighbour is as well. Returns 1 and
-/// [`EDGE_REGULARIZATION`] for chains with such neighbours, [`HELD_CORRECTION`] and 0 for others with particles that it holds,
-/// and 1 and 0 for the rest.
+/// Sets the inverse mass of particles whose φ is greater than 0 to 0. Returns [`HELD_CORRECTION`] for chains with such particles,
+/// and 1 for others.
 #[inline(always)]
 fn hold_supported<const W: usize>(
     particles: &mut [Tile<W>],
     supported: &[NormalTile<W>],
-) -> [[f32; W]; 2] {
-    let (mut share, mut at_edges) = ([1.0; W], [0.0; W]);
-    let mut before = [0.0; W];
-    let mut own = supported.first().map_or([0.0; W], support);
-    for (i, [_, _, _, w]) in particles.iter_mut().enumerate() {
-        let behind = supported.get(i + 1).map_or([0.0; W], support);
+) -> [f32; W] {
+    let mut share = [1.0; W];
+    for ([_, _, _, w], [nx, ny, nz]) in particles.iter_mut().zip(supported) {
         for k in 0..W {
-            let is_pair = (own[k] > 0.0) & ((before[k] > 0.0) | (behind[k] > 0.0));
-            let is_held = (own[k] > 0.0) & !is_pair;
-            w[k] = select(is_held, 0.0, w[k]);
-            share[k] = select(is_held, HELD_CORRECTION, share[k]);
-            at_edges[k] = select(is_pair, EDGE_REGULARIZATION, at_edges[k]);
+            let factor = nx[k] * nx[k] + ny[k] * ny[k] + nz[k] * nz[k];
+            w[k] = select(factor > 0.0, 0.0, w[k]);
+            share[k] = select(factor > 0.0, HELD_CORRECTION, share[k]);
         }
-        (before, own) = (own, behind);
     }
-    for k in 0..W {
-        share[k] = select(at_edges[k] > 0.0, 1.0, share[k]);
-    }
-    [share, at_edges]
-}
-
-/// Returns φ of particles from √φn.
-#[inline(always)]
-fn support<const W: usize>([nx, ny, nz]: &NormalTile<W>) -> [f32; W] {
-    let mut factor = [0.0; W];
-    for k in 0..W {
-        factor[k] = nx[k] * nx[k] + ny[k] * ny[k] + nz[k] * nz[k];
-    }
-    factor
+    share
 }
 
 /// Multiplies the normal of each contact by √φ. Returns whether any φ is greater than 0.

@@ -12,8 +12,8 @@ use crate::solver::constraints::{
         bending::{BEND_DIAGONAL_SCALE, bend_force_factor},
         projection_factor,
         stretch::{
-            EDGE_REGULARIZATION, HELD_CORRECTION, HELD_REGULARIZATION, NEAR_LIMIT, PULL_FRACTION,
-            PUSH_FRACTION, support_factor,
+            HELD_CORRECTION, HELD_REGULARIZATION, NEAR_LIMIT, PULL_FRACTION, PUSH_FRACTION,
+            support_factor,
         },
     },
     constraint::ConstraintKind,
@@ -363,16 +363,8 @@ fn solve_chain(
         .then(|| support(planes, layout, set, links))
         .flatten()
         .unwrap_or_else(|| vec![[0.0; 3]; links.len() + 1]);
-    let is_supported = |number: usize| {
-        supported == Supported::Hold && normals.get(number).is_some_and(|n| *n != [0.0; 3])
-    };
-    let is_pair = |number: usize| {
-        let beside = is_supported(number.wrapping_sub(1)) || is_supported(number + 1);
-        is_supported(number) && beside
-    };
-    let is_held = |number: usize| is_supported(number) && !is_pair(number);
-    let has_pairs = (0..=links.len()).any(is_pair);
-    let share = match (0..=links.len()).any(is_held) && !has_pairs {
+    let is_held = |number: usize| supported == Supported::Hold && normals[number] != [0.0; 3];
+    let share = match (0..=links.len()).any(is_held) {
         true => HELD_CORRECTION,
         false => 1.0,
     };
@@ -391,9 +383,6 @@ fn solve_chain(
             false if state > 0 => state = 2,
             false => {}
         }
-    }
-    if has_pairs {
-        strain_regularization = EDGE_REGULARIZATION.max(strain_regularization);
     }
     let (mut before, mut inverse, mut right) = ([0.0_f32; 3], 0.0_f32, 0.0_f32);
     let mut along_before = 0.0;
