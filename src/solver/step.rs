@@ -41,8 +41,8 @@ use crate::solver::{
 };
 
 /// Number of passes over all links that are to become shorter than a limit. With one, a cloth that is wrung keeps links
-/// stretched by 20 % instead of 5 % (`twist`); a drape of 64² irregular particles settles with links 4 % too long instead of 1.2 %, one of
-/// 128² on a cone 110 % instead of 27 %.
+/// stretched by 20 % instead of 5 % (`twist`); a drape of 64² irregular particles settles with links 4 % too long instead of
+/// 1.2 %, one of 128² on a cone 110 % instead of 27 %.
 const LIMIT_PASSES: u32 = 4;
 
 /// Smallest number of iterations of a grabbed cloth.
@@ -370,7 +370,8 @@ impl<'a> ClothState<'a> {
             && self.particles.touches_cloth
             && let Some(strain) = settings.strain_in_folds()
         {
-            // Moves positions alone: the correction does not become velocity.
+            // Moves positions alone: the correction does not become velocity. At edges and tips, where all of the cloth hangs from a
+            // few links, cloth that may slide would tremble.
             self.limit_strain(workers, strain, Supported::Hold, time);
         }
         if let Some(plane) = &settings.plane {
