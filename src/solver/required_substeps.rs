@@ -49,7 +49,7 @@ pub(crate) fn affordable_in_substep(substeps: u32) -> u32 {
 }
 
 /// Largest number of contacts per particle for which a step takes additional substeps, in all of them together: two and a
-/// half times that of a sheet thrown on its edge at 20 m/s. Cloth crammed into a small space has many contacts per particle.
+/// half times that of a sheet thrown on its edge at 20 m/s. Cloth that is tangled everywhere takes none.
 const MAX_CONTACTS_PER_STEP: f32 = 160.0;
 
 /// Returns how many substeps may be taken in place of one of `substep` seconds, with as many contacts in each as in the last
@@ -57,7 +57,10 @@ const MAX_CONTACTS_PER_STEP: f32 = 160.0;
 pub(crate) fn affordable_with_contacts(particles: &ParticleArrays, substep: f32) -> u32 {
     // In such substeps only.
     let contacts = particles.contacts * particles.last_dt / substep;
-    (MAX_CONTACTS_PER_STEP / contacts).max(1.0) as u32
+    match particles.is_tangled_everywhere {
+        true => 1,
+        false => (MAX_CONTACTS_PER_STEP / contacts).max(1.0) as u32,
+    }
 }
 
 /// Plan of the substeps of a step: as many times those that its settings ask for as its motion requires.
@@ -278,6 +281,10 @@ mod tests {
         p.contacts = 320.0;
         assert_eq!(affordable(&p), 2);
         p.contacts = 10_000.0;
+        assert_eq!(affordable(&p), 1);
+        p.contacts = 4.0;
+        assert_eq!(affordable(&p), 160);
+        p.is_tangled_everywhere = true;
         assert_eq!(affordable(&p), 1);
     }
 

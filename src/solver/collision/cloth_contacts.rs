@@ -254,6 +254,7 @@ impl ContactGroup {
             // Others have substeps of another length.
             if is_due {
                 particles.contacts += self.particles.contacts;
+                particles.is_tangled_everywhere |= self.particles.is_tangled_everywhere;
             }
         }
     }

@@ -107,6 +107,9 @@ pub struct ParticleArrays {
     /// Number of such pairs in all substeps of the last step together, per particle.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(crate) contacts: f32,
+    /// Whether most of the cloth was tangled in the last step. Contacts then take turns, and it may pass through itself.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub(crate) is_tangled_everywhere: bool,
     /// Additional substeps that self-collision has required lately.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(super) kept_substeps: KeptSubsteps,
@@ -163,6 +166,7 @@ impl ParticleArrays {
             way_in_folds: 0.0,
             kept_substeps: KeptSubsteps::default(),
             contacts: 0.0,
+            is_tangled_everywhere: false,
             inverse_mass: inverse_mass.into(),
             origin,
             last_dt: NOMINAL_DT,
@@ -224,6 +228,7 @@ impl ParticleArrays {
         self.touches_cloth = false;
         self.way_in_folds = 0.0;
         self.contacts = 0.0;
+        self.is_tangled_everywhere = false;
         let positions = self
             .previous
             .chunks_mut(PARTICLES_PER_PART)
@@ -396,6 +401,7 @@ impl ParticleArrays {
         self.previous.copy_from(positions);
         self.restore();
         (self.way_in_folds, self.contacts) = (0.0, 0.0);
+        self.is_tangled_everywhere = false;
         self.kept_substeps = KeptSubsteps::default();
     }
 

@@ -124,7 +124,9 @@ impl Limits {
     ) -> bool {
         let mut any = false;
         for &pair in candidates {
-            if is_tangled(mesh, pair) {
+            if !pair.iter().all(|&triangle| self.is_marked(mesh, triangle))
+                && is_tangled(mesh, pair)
+            {
                 if !is_complete {
                     self.is_tangled.fill(true);
                     return true;
@@ -139,6 +141,9 @@ impl Limits {
     /// Moves features of these pairs of triangles apart that are very near each other.
     pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
         for &pair in candidates {
+            if self.is_all_tangled(mesh, pair) {
+                continue;
+            }
             for_each_features(mesh, pair, |mesh, features, particles| {
                 self.separate(mesh, features, particles);
             });
@@ -167,6 +172,7 @@ impl Limits {
                 let corners = pair.map(|triangle| mesh.corners(triangle));
                 let corners = corners.as_flattened();
                 if !self.any_changed(corners)
+                    || self.is_all_tangled(mesh, pair)
                     || (!is_free && self.zones.move_together(corners, mesh.inverse_mass))
                 {
                     continue;
@@ -205,11 +211,24 @@ impl Limits {
         Outcome::Crosses
     }
 
+    /// Returns whether all corners of two triangles are near edges that cross triangles when the motion begins: none of their
+    /// features is tested.
+    fn is_all_tangled(&self, mesh: &MovingMesh, pair: [u32; 2]) -> bool {
+        let corners = pair.map(|triangle| mesh.corners(triangle));
+        (corners.as_flattened().iter()).all(|&i| self.is_tangled[i as usize])
+    }
+
     /// Returns whether the way of any of these particles was changed in the last round or in this one.
     fn any_changed(&self, particles: &[u32]) -> bool {
         particles
             .iter()
             .any(|&i| self.was_changed[i as usize] || self.is_changed[i as usize])
+    }
+
+    /// Returns whether the particles around a triangle are marked, all those of its patch.
+    fn is_marked(&self, mesh: &MovingMesh, triangle: u32) -> bool {
+        let patch = &mesh.patches.triangles[triangle as usize / LANES];
+        (patch.as_flattened().iter()).all(|&i| self.is_tangled[i as usize])
     }
 
     /// Marks the particles around two triangles, all those of their patches.

@@ -9,7 +9,7 @@
 //! them, and others make way. All others keep their bits, so cloth that slides is not braked.
 //!
 //! Cloth of which most might cross most keeps its common motion, and as much of the rest as can be searched. If it is tangled
-//! already, it moves freely.
+//! already, it moves freely; cloth that is tangled everywhere is not even searched.
 //!
 //! Edges that cross a triangle already when the step begins may move freely, so that they can be brought back
 //! (`self_collision/untangle.rs`). Pinned particles are never stopped.
@@ -99,6 +99,8 @@ pub(crate) struct CrossingFilter {
     held: Vec3A,
     /// Sum of the common motions of all steps before, m.
     frame: Vec3A,
+    /// Whether cloth is tangled everywhere: all of the filter moves freely.
+    is_tangled_everywhere: bool,
     candidates: Candidates,
     limits: Limits,
 }
@@ -125,6 +127,7 @@ impl CrossingFilter {
     /// Begins the filter of a step, for the cloths to be added.
     pub(crate) fn begin(&mut self) {
         self.added = 0;
+        self.is_tangled_everywhere = false;
         self.start.clear();
         self.end.clear();
         self.velocity.clear();
@@ -139,6 +142,7 @@ impl CrossingFilter {
         start: Option<&MotionStart>,
         triangles: &Corners,
     ) {
+        self.is_tangled_everywhere |= start.is_some() && p.is_tangled && p.is_tangled_everywhere;
         let (first, len) = (self.start.len(), p.len());
         let known = self.parts.get(self.added);
         let is_known = known.is_some_and(|part| {
@@ -193,7 +197,8 @@ impl CrossingFilter {
             self.parts.truncate(self.added);
             self.is_current = false;
         }
-        if !self.end.iter().chain(&self.start).all(|at| at.is_finite()) {
+        let is_finite = || self.end.iter().chain(&self.start).all(|at| at.is_finite());
+        if self.is_tangled_everywhere || !is_finite() {
             self.limits.begin(0);
             return;
         }
@@ -321,6 +326,9 @@ impl CrossingFilter {
     /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly; records
     /// whether the cloth is tangled. The next motion starts here.
     pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, start: &mut MotionStart) {
+        if self.is_tangled_everywhere {
+            return start.restart(p);
+        }
         let Some(part) = self.parts.get(part) else {
             return;
         };

@@ -13,7 +13,7 @@ use bevy::math::Vec3;
 /// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
 /// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump. What they
 /// approach in the substep comes on top of it.
-const RECOVERY: f32 = 0.1;
+pub(super) const RECOVERY: f32 = 0.1;
 
 /// Depth in which particles are left, likewise. Contacts at rest last from substep to substep only if they are not pushed
 /// apart each time; with 0.05 a stack of five cloths rests later, with 0.01 it slides from its block in the end.
@@ -45,6 +45,8 @@ pub(super) struct ContactResponse<'a> {
     pub(super) normals: &'a SurfaceNormals,
     /// Length of the substep, s.
     pub(super) dt: f32,
+    /// Largest push-out in addition to what particles approach in the substep, as a fraction of the distance.
+    pub(super) recovery: f32,
 }
 
 /// Contact of two particles.
@@ -144,7 +146,7 @@ impl ContactResponse<'_> {
         let drag = friction.removed(dragged - slip, press);
         // Particles that were pressed more than they had to be return.
         let back = (press - pressed).min(0.0);
-        let most = RECOVERY * self.distance + (press - pressed).max(0.0);
+        let most = self.recovery * self.distance + (press - pressed).max(0.0);
         let out = (depth - back - SLOP * self.distance).min(most).max(0.0);
         Response {
             impulse: normal * press + drag,

@@ -23,8 +23,8 @@
 //! grazing ones only: pairs that met with a depth of more than 18 % are still near at its end.
 //!
 //! The set of near pairs and the order in which they are solved depend on the positions alone, not on when the
-//! search ran, so a restored snapshot continues with the same bits. (The exception is a cloth so crumpled that the
-//! search hits its limits.)
+//! search ran, so a restored snapshot continues with the same bits. (The exception is cloth so crammed that the search hits its
+//! limits, or tangled everywhere.)
 
 mod contact_direction;
 mod contact_particles;
@@ -47,11 +47,11 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3};
 use contact_particles::ContactParticles;
-use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
+use contact_response::{ContactResponse, RECOVERY};
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::{measure_way, slow_down};
-use sorted_pairs::{SortedPairs, merge, take_turns, thin_out};
+use sorted_pairs::{SortedPairs, merge, thin_out};
 use spatial_hash::SpatialHash;
 use surface_normals::SurfaceNormals;
 use untangle::Untangle;
@@ -89,14 +89,23 @@ const FULL_SEARCH_AFTER: usize = 1;
 /// Cells are slightly larger than the search distance, so that no rounding puts a pair two cells apart.
 const CELL_MARGIN: f32 = 1.001;
 
-/// Number of near pairs per particle beyond which cloth is in a jam, crammed into a small space or in one place with other
-/// cloth. Then only so many are solved in a substep, each time others: the work is bounded, and contacts still drive the cloth
-/// apart. Stacks and crumples have up to 2, a pile of 32 cloths up to 6; with a limit of 4 it collapses.
+/// Number of near pairs per particle beyond which cloth is crammed into a small space, or in one place with other cloth. Stacks
+/// and crumples have up to 2, a pile of 32 cloths up to 6; with a limit of 4 it collapses.
 const MAX_NEAR: f32 = 8.0;
 
-/// Largest number of searches for intersections in a step, and of pairs per particle around which one of them searches.
+/// Fraction of particles in crowds, of which only some pairs are known, beyond which cloth counts as crammed as well.
+const CROWDED: f32 = 0.25;
+
+/// Number of near pairs per particle that are solved in a substep of crammed cloth, each time others, and of cloth that is tangled
+/// everywhere: the work is bounded.
+const NEAR_IN_CRAMMED: f32 = 2.0;
+
+/// Largest recovery distance of contacts that take turns: each pushes as far out as in all the substeps in which it has no
+/// turn, so that crammed cloth comes apart as fast as if all were solved.
+const MAX_RECOVERY: f32 = 0.8;
+
+/// Largest number of searches for intersections in a step.
 const MAX_SEARCHES: u32 = 8;
-const MAX_SEARCHED: usize = 2;
 
 /// Maximum displacement of a particle per substep relative to the mean of the cloth, as a fraction of the contact
 /// distance.
@@ -207,6 +216,8 @@ struct LastSearch {
     to_world: Mat3,
     /// Whether the search found all pairs.
     is_complete: bool,
+    /// Whether many particles are in crowds.
+    is_crowded: bool,
     /// Number of particles covered by partial searches since.
     particles_searched: usize,
 }
@@ -269,8 +280,10 @@ impl SelfContactPairs {
             spacing,
             normals,
             contact_particles,
+            last_search,
             ..
         } = self;
+        let n = p.len();
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
         let mut near = pairs.find_near(&p.position, reach);
         if stale_pairs.len() > 0 {
@@ -279,21 +292,32 @@ impl SelfContactPairs {
         }
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
-        p.contacts += near.len() as f32 / p.len() as f32;
-        let density = (settings.distance / *spacing).powi(2).max(1.0);
-        thin_out(near, (MAX_NEAR * density * p.len() as f32) as usize, time);
+        p.contacts += near.len() as f32 / n as f32;
+        let density = density(settings.distance, *spacing);
+        let most = |pairs: f32| (pairs * density * n as f32) as usize;
+        let is_crowded = last_search.is_some_and(|last| last.is_crowded);
+        let is_crammed = is_crowded || near.len() > most(MAX_NEAR);
+        let is_new = untangle.expect(p.is_tangled, is_crammed);
+        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
+            untangle.find(p, settings.triangles, near, settings.distance, time);
+        }
+        // Particles in one point have no intersections in the first substep.
+        let is_unknown = p.is_tangled && is_crammed && is_new;
+        let was_tangled = time.index > 0 && p.is_tangled_everywhere;
+        p.is_tangled_everywhere = was_tangled || is_unknown || untangle.is_everywhere();
+        let mut recovery = RECOVERY;
+        if is_crammed || p.is_tangled_everywhere {
+            let turns = thin_out(near, most(NEAR_IN_CRAMMED), time);
+            recovery = (RECOVERY * turns as f32).min(MAX_RECOVERY);
+        }
         measure_way(p, near, part_start, time);
         normals.update_once(p, settings.triangles, near, time.index == 0);
         let response = ContactResponse {
             distance: settings.distance,
             normals,
             dt: time.substep,
+            recovery,
         };
-        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
-            let [first, every] = take_turns(near.len(), MAX_SEARCHED * p.len(), time);
-            let searched = near.iter().skip(first).step_by(every);
-            untangle.find(p, settings.triangles, searched, settings.distance);
-        }
         if !(p.is_tangled && untangle.has_intersections()) {
             return response.solve(p, near, rules, warm_start, contact_particles);
         }
@@ -312,6 +336,10 @@ impl SelfContactPairs {
 
     /// Updates the candidate pairs, searching only as far as they are stale.
     fn update_pairs(&mut self, p: &ParticleArrays, settings: &SelfCollisionSettings, substep: u32) {
+        // There, it would begin anew in each substep.
+        if substep != 0 && p.is_tangled_everywhere && self.last_search.is_some() {
+            return;
+        }
         self.stale_pairs.clear();
         let Some(last_search) = &mut self.last_search else {
             return self.search_all(p, settings);
@@ -337,10 +365,17 @@ impl SelfContactPairs {
                 }
                 let reach = thresholds.near;
                 let particles = self.stale_particles.iter().copied();
-                let Self { hash, scratch, .. } = self;
+                let Self {
+                    hash,
+                    scratch,
+                    spacing,
+                    ..
+                } = self;
                 hash.sort(&p.position, particles, CELL_MARGIN * reach, &self.rest);
-                last_search.is_complete &=
-                    hash.find_pairs(reach, MIN_REST_DISTANCE * settings.distance, scratch);
+                let density = density(settings.distance, *spacing);
+                let min_rest = MIN_REST_DISTANCE * settings.distance;
+                let found = hash.find_pairs(reach, min_rest, density, scratch);
+                last_search.is_complete &= found.is_complete;
                 self.stale_pairs.set(p.len(), scratch);
             }
             Staleness::Everywhere => self.search_all(p, settings),
@@ -373,19 +408,26 @@ impl SelfContactPairs {
         let particles = 0..n as u32;
         self.hash
             .sort(&p.position, particles, CELL_MARGIN * reach, &self.rest);
-        let is_complete = self.hash.find_pairs(
+        let found = self.hash.find_pairs(
             reach,
             MIN_REST_DISTANCE * settings.distance,
+            density(settings.distance, self.spacing),
             &mut self.scratch,
         );
         self.pairs.set(n, &self.scratch);
         self.last_search = Some(LastSearch {
             distance: settings.distance,
             to_world: settings.to_world,
-            is_complete,
+            is_complete: found.is_complete,
+            is_crowded: found.in_crowds as f32 > CROWDED * n as f32,
             particles_searched: 0,
         });
     }
+}
+
+/// Returns the number of particles of a flat cloth in the square of the distance that they keep, at least 1.
+fn density(distance: f32, spacing: f32) -> f32 {
+    (distance / spacing).powi(2).max(1.0)
 }
 
 /// Removes all items of a list and reserves memory for this number of them.

@@ -81,20 +81,21 @@ pub(super) fn merge(a: &[[u32; 2]], b: &[[u32; 2]], merged: &mut Vec<[u32; 2]>) 
     }
 }
 
-/// Returns the index of the first of `count` pairs to take in a substep and the distance to the next, so that they are at most
-/// `max`, and others in each substep.
-pub(super) fn take_turns(count: usize, max: usize, time: &SubstepTime) -> [usize; 2] {
-    let every = count.div_ceil(max.max(1)).max(1);
-    [every * time.index as usize / time.count as usize, every]
-}
-
-/// Keeps at most `max` pairs, others in each substep.
-pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: usize, time: &SubstepTime) {
-    let [first, every] = take_turns(pairs.len(), max, time);
+/// Keeps at most `max` pairs, others in each substep. Returns of how many pairs one is kept.
+pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: usize, time: &SubstepTime) -> usize {
+    let every = pairs.len().div_ceil(max.max(1)).max(1);
     if every > 1 {
+        let first = first_turn(every, pairs.len(), time);
         let mut is_kept = (0..).map(|k: usize| k % every == first);
         pairs.retain(|_| is_kept.next() == Some(true));
     }
+    every
+}
+
+/// Returns the index of the first item to take in a substep, if one in `every` is: others in each substep, and from step to step
+/// others as the number of items changes.
+pub(super) fn first_turn(every: usize, items: usize, time: &SubstepTime) -> usize {
+    (every * time.index as usize / time.count as usize + items) % every
 }
 
 #[cfg(test)]
@@ -137,7 +138,7 @@ mod tests {
             let mut kept = Vec::new();
             for time in SubstepTime::new(0.01, 8).substeps() {
                 let mut pairs = all.clone();
-                thin_out(&mut pairs, max, &time);
+                assert_eq!(thin_out(&mut pairs, max, &time), every);
                 assert_eq!(pairs.len(), 400 / every);
                 assert!(pairs.is_sorted());
                 kept.extend(pairs);

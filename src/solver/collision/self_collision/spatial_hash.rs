@@ -3,7 +3,7 @@
 
 mod neighbourhood;
 
-use self::neighbourhood::Neighbourhood;
+use self::neighbourhood::{MAX_CANDIDATES, Neighbourhood};
 use super::clear_and_reserve;
 use crate::solver::simd::{Kernel, LANES, dispatch, join_bits, lane_bit, soa::SoaVec3};
 use bevy::math::Vec3;
@@ -12,6 +12,14 @@ use std::ops::Range;
 /// Largest number of particles of a cell that share one list of candidates: each is compared with those behind it, of which a
 /// list holds only so many.
 const MAX_TOGETHER: usize = 64;
+
+/// Number of particles around a cell beyond which it is crowded, in cloth whose particles keep their spacing from each other; more
+/// in thicker cloth. Stacks have up to 100. In crowded cells, groups of particles are compared with each other and with a sample
+/// of those around them: all parts of a crowd push each other apart, not just those with neighbouring numbers.
+const CROWD: usize = 384;
+
+/// Number of particles of such a group, and of their sample.
+const SAMPLE: [usize; 2] = [16, 16];
 
 /// Largest number of pairs per particle, counted at the particle that finds them.
 const MAX_PAIRS: usize = 48;
@@ -102,24 +110,29 @@ impl SpatialHash {
     }
 
     /// Collects all pairs closer than `reach`, which is at most the cell size, and farther apart at rest than
-    /// `min_rest_distance`, both m; the lower index comes first, and a pair may occur twice. Returns whether the
-    /// list is complete: the number of candidates and pairs per particle is limited.
+    /// `min_rest_distance`, both m; the lower index comes first, and a pair may occur twice. `density` is the number of particles
+    /// of a flat cloth in the square of the distance that they keep.
     pub(super) fn find_pairs(
         &self,
         reach: f32,
         min_rest_distance: f32,
+        density: f32,
         pairs: &mut Vec<[u32; 2]>,
-    ) -> bool {
+    ) -> Found {
         pairs.clear();
-        let mut complete = true;
+        let mut found = Found {
+            is_complete: true,
+            in_crowds: 0,
+        };
         dispatch(PairSearch {
             hash: self,
             max_squared: reach * reach,
             min_rest_squared: min_rest_distance * min_rest_distance,
+            crowd: ((CROWD as f32 * density) as usize).min(MAX_CANDIDATES),
             pairs,
-            complete: &mut complete,
+            found: &mut found,
         });
-        complete
+        found
     }
 
     /// Writes the ranges of sorted particles near a cell and returns their number. The first range begins with the
@@ -181,15 +194,25 @@ fn slot_count(particles: usize) -> usize {
     particles.next_power_of_two().max(64)
 }
 
+/// Extent of the pairs that a search has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Whether these are all pairs: their number per particle is limited.
+    pub(super) is_complete: bool,
+    /// Number of particles in crowded cells, of which only some pairs were looked for.
+    pub(super) in_crowds: usize,
+}
+
 /// Searches for pairs.
 struct PairSearch<'a> {
     hash: &'a SpatialHash,
     /// Squares of the search distance and of the minimum rest distance, m².
     max_squared: f32,
     min_rest_squared: f32,
+    /// Number of particles around a cell beyond which it is crowded.
+    crowd: usize,
     pairs: &'a mut Vec<[u32; 2]>,
-    /// Set to false if a limit cut the search short.
-    complete: &'a mut bool,
+    found: &'a mut Found,
 }
 
 impl Kernel for PairSearch<'_> {
@@ -210,7 +233,16 @@ impl Kernel for PairSearch<'_> {
             let ranges = self.hash.near_ranges(cell, &mut near);
             // In its own slot, a particle is compared only with those behind it.
             near[0].start = near[0].start.max(from as u32);
-            around.gather(self.hash, &near[..ranges], self.complete);
+            let ranges = &near[..ranges];
+            if ranges.iter().map(ExactSizeIterator::len).sum::<usize>() > self.crowd {
+                let [most, others] = SAMPLE;
+                to = to.min(from + most);
+                around.sample(self.hash, ranges, [to - from, others], from / most);
+                self.found.in_crowds += to - from;
+                self.found.is_complete = false;
+            } else {
+                around.gather(self.hash, ranges);
+            }
             for own in 0..to - from {
                 let max_len = self.pairs.len() + MAX_PAIRS;
                 let particle = around.particles[own];
@@ -220,7 +252,7 @@ impl Kernel for PairSearch<'_> {
                         let other = around.particles[first + found.trailing_zeros() as usize];
                         found &= found - 1;
                         if self.pairs.len() == max_len {
-                            *self.complete = false;
+                            self.found.is_complete = false;
                             break 'candidates;
                         } else if other != particle {
                             self.pairs.push([particle.min(other), particle.max(other)]);
@@ -314,7 +346,8 @@ mod tests {
             let rest = line(count);
             hash.sort(&positions, 0..count as u32, reach, &rest);
             let bits = same_bits(|| {
-                assert!(hash.find_pairs(reach, 0.5, &mut found.borrow_mut()));
+                let all = hash.find_pairs(reach, 0.5, 1.0, &mut found.borrow_mut());
+                assert!(all.is_complete);
                 found.borrow().iter().flatten().copied().collect()
             });
             let mut pairs: Vec<[u32; 2]> = bits.as_chunks().0.to_vec();
@@ -334,25 +367,47 @@ mod tests {
     }
 
     #[test]
-    fn crowded_cells_are_searched_up_to_a_limit() {
-        use super::neighbourhood::MAX_CANDIDATES;
-        for (count, is_complete) in [(MAX_CANDIDATES, true), (MAX_CANDIDATES + 1, false)] {
-            let mut random = random(count as u32);
-            let positions: SoaVec3 = (0..count)
-                .map(|_| Vec3::new(random(), random(), random()))
-                .collect();
-            let (reach, cell) = (0.1, 2.0);
-            let (mut hash, mut found) = (SpatialHash::default(), Vec::new());
-            hash.sort(&positions, 0..count as u32, cell, &line(count));
-            assert_eq!(hash.find_pairs(reach, 0.5, &mut found), is_complete);
-            let apart = |i: usize, j: usize| positions.get(i) - positions.get(j);
-            let expected = (0..count)
-                .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
-                .filter(|&(i, j)| apart(i, j).length_squared() < reach * reach)
-                .count();
-            assert!(expected > 400, "{expected}");
-            assert!(found.len() == expected || !is_complete && found.len() < expected);
+    fn cells_are_searched_completely_up_to_a_limit() {
+        for (density, limit) in [(1.0, CROWD), (1.5, 3 * CROWD / 2), (9.0, MAX_CANDIDATES)] {
+            for (count, is_complete) in [(limit, true), (limit + 1, false)] {
+                let mut random = random(count as u32);
+                let positions: SoaVec3 = (0..count)
+                    .map(|_| Vec3::new(random(), random(), random()))
+                    .collect();
+                let (reach, cell) = (0.1, 2.0);
+                let (mut hash, mut pairs) = (SpatialHash::default(), Vec::new());
+                hash.sort(&positions, 0..count as u32, cell, &line(count));
+                let found = hash.find_pairs(reach, 0.5, density, &mut pairs);
+                assert_eq!(found.is_complete, is_complete);
+                assert_eq!(found.in_crowds > 0, !is_complete);
+                let apart = |i: usize, j: usize| positions.get(i) - positions.get(j);
+                let expected = (0..count)
+                    .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
+                    .filter(|&(i, j)| apart(i, j).length_squared() < reach * reach)
+                    .count();
+                assert!(expected > 200, "{expected}");
+                assert!(pairs.len() == expected || !is_complete && pairs.len() < expected);
+            }
         }
+    }
+
+    #[test]
+    fn in_a_crowd_each_particle_has_partners_everywhere_in_it() {
+        let count = 4000;
+        let positions: SoaVec3 = (0..count).map(|_| Vec3::ONE).collect();
+        let (mut hash, mut pairs) = (SpatialHash::default(), Vec::new());
+        hash.sort(&positions, 0..count as u32, 0.1, &line(count));
+        let found = hash.find_pairs(0.1, 0.5, 1.0, &mut pairs);
+        assert!(found.in_crowds > 3 * count / 4, "{found:?}");
+        assert!(pairs.iter().all(|[i, j]| i < j));
+        // Those of the first half have as many partners among the last three quarters as among the next few hundred.
+        let mut far = vec![0; count / 2];
+        for &[i, j] in &pairs {
+            if (i as usize) < count / 2 && j - i > 400 {
+                far[i as usize] += 1;
+            }
+        }
+        assert!(far.iter().all(|&far| far > 3), "{:?}", far.iter().min());
     }
 
     #[test]
@@ -361,7 +416,7 @@ mod tests {
         let (mut hash, mut found) = (SpatialHash::default(), Vec::new());
         let some = [3, 4, 50, 52, 98];
         hash.sort(&positions, some.iter().copied(), 0.025, &line(100));
-        assert!(hash.find_pairs(0.025, 0.5, &mut found));
+        assert!(hash.find_pairs(0.025, 0.5, 1.0, &mut found).is_complete);
         found.sort_unstable();
         assert_eq!(found, [[3, 4], [50, 52]]);
     }
@@ -373,8 +428,8 @@ mod tests {
         for count in [10, 1000, 20_000] {
             let positions: SoaVec3 = (0..count).map(|_| Vec3::ONE).collect();
             hash.sort(&positions, 0..count as u32, 0.1, &line(count));
-            let complete = hash.find_pairs(0.1, 0.5, &mut found);
-            assert_eq!(complete, count == 10);
+            let all = hash.find_pairs(0.1, 0.5, 1.0, &mut found);
+            assert_eq!(all.is_complete, count == 10);
             assert!(found.len() <= MAX_PAIRS * count && 2 * found.len() >= count);
         }
     }
@@ -388,9 +443,9 @@ mod tests {
         let mut hash = SpatialHash::default();
         let mut found = Vec::new();
         hash.sort(&positions, 0..36, 1e-3, &line(36));
-        hash.find_pairs(1e-3, 1e-3, &mut found);
+        hash.find_pairs(1e-3, 1e-3, 1.0, &mut found);
         let nowhere: SoaVec3 = (0..36).map(|_| Vec3::NAN).collect();
         hash.sort(&positions, 0..36, 1e-3, &nowhere);
-        hash.find_pairs(1e-3, 1e-3, &mut found);
+        hash.find_pairs(1e-3, 1e-3, 1.0, &mut found);
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         simd::levels::same_bits,
     },
 };
-use bevy::math::Vec3;
+use bevy::{math::Vec3, mesh::Mesh};
 
 const FRICTION: Friction = Friction {
     static_coefficient: 0.3,
@@ -42,7 +42,18 @@ struct TestCloth {
 
 impl TestCloth {
     fn new(side: u32) -> Self {
-        let mesh = TriangleMesh::read(&ClothGrid::new(1.0, 1.0, side, side).into()).unwrap();
+        Self::layers(side, 1)
+    }
+
+    /// Creates this number of sheets, one above the other.
+    fn layers(side: u32, count: u32) -> Self {
+        let sheet = || Mesh::from(ClothGrid::new(1.0, 1.0, side, side));
+        let mut mesh = sheet();
+        for height in 1..count {
+            let above = sheet().translated_by(Vec3::Y * height as f32);
+            mesh.merge(&above).unwrap();
+        }
+        let mesh = TriangleMesh::read(&mesh).unwrap();
         let topology = Topology::new(&mesh).unwrap();
         let assembly = topology.assemble(Vec3::ZERO, Mat3::IDENTITY, 0.2);
         let rest = topology.positions.clone();
@@ -396,6 +407,34 @@ fn cloth_in_one_point_comes_apart_in_all_directions() {
         assert!((high - low).min_element() > 0.15, "{side}: {}", high - low);
         assert!(cloth.speed() < 30.0, "{side}: {} m/s", cloth.speed());
     }
+}
+
+#[test]
+fn sheets_in_one_place_come_apart_and_untangle() {
+    let count = 40;
+    let mut cloth = TestCloth::layers(8, count).with_positions(|at| at.with_y(0.0));
+    cloth.settings.gravity = Vec3::ZERO;
+    // Until they have come apart, the work of a step is bounded.
+    let mut were_tangled = 0;
+    for step in 0..240 {
+        cloth.run(0, true, 1);
+        let p = &cloth.assembly.particles;
+        were_tangled += u32::from(p.is_tangled_everywhere);
+        let forces = cloth.contacts.warm_start.own.len();
+        let most = if p.is_tangled_everywhere {
+            NEAR_IN_CRAMMED
+        } else {
+            MAX_NEAR
+        } * p.len() as f32;
+        assert!(forces as f32 <= most, "step {step}: {forces} forces");
+    }
+    assert!(were_tangled > 10, "{were_tangled} steps");
+    let p = &cloth.assembly.particles;
+    assert!(!p.is_tangled_everywhere && !p.is_tangled);
+    let (low, high) = p.position.bounds().unwrap();
+    let height = (high - low).y / (cloth.distance * count as f32);
+    assert!(height > 0.5, "{height}");
+    assert!(cloth.speed() < 10.0, "{} m/s", cloth.speed());
 }
 
 #[test]

@@ -14,9 +14,10 @@
 //! intersect itself anywhere else. Contacts of particles around an intersection are ignored if they would push in
 //! the wrong direction.
 
+use super::sorted_pairs::first_turn;
 use crate::solver::{
     collision::ray::intersect_triangle, math::particle_lists::ParticleLists,
-    particles::ParticleArrays, triangles::corners::Corners,
+    particles::ParticleArrays, state::SubstepTime, triangles::corners::Corners,
 };
 use bevy::math::Vec3;
 
@@ -28,6 +29,20 @@ const CORRECTION: f32 = 0.05;
 /// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of the
 /// neighbour spacing, and the contact distance is at least that spacing. Slightly more, because cloth stretches.
 const SEARCH_RATIO: f32 = 0.9;
+
+/// Number of intersections per particle that a search is to find: if there are more, it looks at only some of the pairs, others each
+/// time. A hundred sheets in one place have 8.
+const MAX_FOUND: f32 = 0.25;
+
+/// Number of intersections per particle that crammed cloth is expected to have at least.
+const FOUND_IN_CRAMMED: f32 = 8.0;
+
+/// Number of intersections per particle above which cloth is tangled everywhere. Two sheets of 64² that cross along a line have
+/// less than 0.1.
+const TANGLED_EVERYWHERE: f32 = 1.0;
+
+/// Number of intersections up to which a search finds all, and cloth is not tangled everywhere, however small it is.
+const MIN_FOUND: f32 = 1000.0;
 
 /// An edge counts as lying in the plane of a triangle if the sine of its angle to the plane is less than this.
 const MIN_SINE: f32 = 0.1;
@@ -47,29 +62,38 @@ pub(super) struct Untangle {
     /// The other two corners of the triangles at each particle.
     fans: ParticleLists<[u32; 2]>,
     intersections: Vec<EdgeIntersection>,
+    /// Estimated number of intersections that a search of all pairs finds, most of them several times; of cloth that was tangled
+    /// when it was last asked for.
+    estimate: Option<f32>,
     /// Sorted pairs of particles with ignored contacts.
     ignored_pairs: Vec<[u32; 2]>,
 }
 
 impl Untangle {
-    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the contact distance `distance`, m.
-    pub(super) fn find<'a>(
+    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the contact distance `distance`, m; around
+    /// some of them, if the last search found very many intersections.
+    pub(super) fn find(
         &mut self,
         p: &ParticleArrays,
         triangles: &Corners,
-        pairs: impl IntoIterator<Item = &'a [u32; 2]>,
+        pairs: &[[u32; 2]],
         distance: f32,
+        time: &SubstepTime,
     ) {
         self.intersections.clear();
         self.prepare(p.len(), triangles);
         let at = |i: u32| p.position.get(i as usize);
         let near = SEARCH_RATIO * distance;
-        for &[i, j] in pairs {
+        let expected = self.estimate.unwrap_or_default() / at_least(MAX_FOUND, p.len());
+        let every = (expected.ceil() as usize).max(1);
+        let first = first_turn(every, pairs.len(), time);
+        for &[i, j] in pairs.iter().skip(first).step_by(every) {
             if at(i).distance_squared(at(j)) < near * near {
                 self.find_between(p, i, j);
                 self.find_between(p, j, i);
             }
         }
+        self.estimate = Some((self.intersections.len() * every) as f32);
         if self.intersections.is_empty() {
             return;
         }
@@ -110,6 +134,7 @@ impl Untangle {
     fn index_triangles(&mut self, n: usize, triangles: &Corners) {
         self.counts = [n, triangles.len()];
         self.intersections.clear();
+        self.estimate = None;
         let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
         self.fans.fill(n, || {
             let triangles = triangles.iter().filter(in_range);
@@ -147,6 +172,23 @@ impl Untangle {
     /// Returns whether the last search found any intersection.
     pub(super) fn has_intersections(&self) -> bool {
         !self.intersections.is_empty()
+    }
+
+    /// Returns whether most of the cloth is tangled, as far as is known.
+    pub(super) fn is_everywhere(&self) -> bool {
+        let least = at_least(TANGLED_EVERYWHERE, self.counts[0]);
+        self.estimate.is_some_and(|estimate| estimate > least)
+    }
+
+    /// Lets the next search expect as many intersections as the last one found: none in cloth that is not tangled, and more in
+    /// crammed cloth. Returns whether there was no last one.
+    pub(super) fn expect(&mut self, is_tangled: bool, is_crammed: bool) -> bool {
+        let is_new = self.estimate.is_none();
+        let least = if is_crammed { FOUND_IN_CRAMMED } else { 0.0 };
+        let at_least = least * self.counts[0] as f32;
+        let estimate = self.estimate.unwrap_or_default().max(at_least);
+        self.estimate = is_tangled.then_some(estimate);
+        is_new
     }
 
     /// Collects the pairs with contacts that are not ignored. Meaningful only if there are intersections.
@@ -222,6 +264,11 @@ impl Untangle {
     }
 }
 
+/// Returns this number per particle of `n`, or [`MIN_FOUND`] if that is more.
+fn at_least(per_particle: f32, n: usize) -> f32 {
+    (per_particle * n as f32).max(MIN_FOUND)
+}
+
 impl EdgeIntersection {
     /// Creates the same value however the edge and the triangle are ordered.
     fn new([a, b]: [u32; 2], mut triangle: [u32; 3]) -> Self {
@@ -247,6 +294,11 @@ fn intersect_edge_triangle([from, to]: [Vec3; 2], corners: [Vec3; 3]) -> Option<
 mod tests {
     use super::*;
     use crate::solver::SoaVec3;
+
+    /// The only substep of a step.
+    fn only() -> SubstepTime {
+        SubstepTime::new(0.01, 1)
+    }
 
     /// Two strips of 7 × 2 particles, the second upright and passing through the first by `depth` of its cells.
     fn intersecting_strips(depth: f32) -> (ParticleArrays, Corners) {
@@ -281,7 +333,7 @@ mod tests {
             let mut untangle = Untangle::default();
             let mass = |p: &ParticleArrays| p.position.iter().sum::<Vec3>();
             let before = mass(&p);
-            untangle.find(&p, &triangles, &all_pairs(), 2.0);
+            untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
             assert!(untangle.has_intersections(), "{depth}");
             let first = untangle.intersections.clone();
             let mut twice = first.clone();
@@ -290,7 +342,7 @@ mod tests {
             let mut substeps = 0;
             while untangle.has_intersections() {
                 untangle.resolve(&mut p, 1.0);
-                untangle.find(&p, &triangles, &all_pairs(), 2.0);
+                untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
                 substeps += 1;
                 assert!(substeps < 200, "{depth}: {:?}", untangle.intersections);
             }
@@ -302,7 +354,7 @@ mod tests {
     fn contacts_that_push_to_the_wrong_side_are_ignored() {
         let (p, triangles) = intersecting_strips(0.2);
         let mut untangle = Untangle::default();
-        untangle.find(&p, &triangles, &all_pairs(), 2.0);
+        untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
         let mut kept = Vec::new();
         untangle.keep_contacts(&all_pairs(), &mut kept);
         let all = all_pairs();
@@ -321,7 +373,34 @@ mod tests {
                     });
             assert!(in_one);
         }
-        untangle.find(&p, &triangles, &[], 2.0);
+        untangle.find(&p, &triangles, &[], 2.0, &only());
         assert!(!untangle.has_intersections());
+    }
+
+    #[test]
+    fn of_very_many_intersections_each_substep_finds_others() {
+        let (p, triangles) = intersecting_strips(1.3);
+        let mut untangle = Untangle::default();
+        untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
+        let (all, estimate) = (untangle.intersections.clone(), untangle.estimate.unwrap());
+        assert!(!untangle.is_everywhere() && estimate >= all.len() as f32);
+        // As if it had found four times as many as it may find.
+        let (mut found, mut mean) = (Vec::new(), 0.0);
+        for time in SubstepTime::new(0.01, 4).substeps() {
+            untangle.estimate = Some(4.0 * MIN_FOUND);
+            assert!(untangle.is_everywhere());
+            untangle.find(&p, &triangles, &all_pairs(), 2.0, &time);
+            found.extend(untangle.intersections.iter().copied());
+            mean += 0.25 * untangle.estimate.unwrap();
+        }
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, all);
+        assert_eq!(mean, estimate);
+        assert!(!untangle.expect(true, true));
+        assert_eq!(untangle.estimate, Some(28.0 * FOUND_IN_CRAMMED));
+        assert!(!untangle.expect(false, true));
+        assert!(untangle.expect(true, false));
+        assert_eq!(untangle.estimate, Some(0.0));
     }
 }

@@ -4,10 +4,8 @@ use super::SpatialHash;
 use crate::solver::simd::LANES;
 use std::ops::Range;
 
-/// Largest number of particles. Together with [`MAX_PAIRS`](super::MAX_PAIRS) it keeps the cost linear in the number of
-/// particles for a cloth crumpled into one point. Cells are only slightly larger than the search distance, so the limit is
-/// reached only there, and in piles of cloth that is three times as thick as its particles are apart.
-pub(super) const MAX_CANDIDATES: usize = 512;
+/// Largest number of particles. In piles of cloth that is three times as thick as its particles are apart there are about 700.
+pub(super) const MAX_CANDIDATES: usize = 1024;
 
 /// Particles around a cell, those of the cell first.
 pub(super) struct Neighbourhood {
@@ -26,14 +24,9 @@ impl Neighbourhood {
         planes: [[0.0; MAX_CANDIDATES + LANES]; 6],
     };
 
-    /// Gathers the particles of these ranges. Clears `complete` if they are too many.
+    /// Gathers the particles of these ranges, at most [`MAX_CANDIDATES`].
     #[inline(always)]
-    pub(super) fn gather(
-        &mut self,
-        hash: &SpatialHash,
-        ranges: &[Range<u32>],
-        complete: &mut bool,
-    ) {
+    pub(super) fn gather(&mut self, hash: &SpatialHash, ranges: &[Range<u32>]) {
         let SpatialHash {
             at,
             rest,
@@ -53,12 +46,41 @@ impl Neighbourhood {
                 }
                 self.particles[to].copy_from_slice(&particles[first..first + LANES]);
                 self.len += LANES.min(range.end as usize - first);
-                if self.len > MAX_CANDIDATES {
-                    self.len = MAX_CANDIDATES;
-                    *complete = false;
-                    return;
-                }
             }
+        }
+    }
+
+    /// Gathers the first `own` particles of these ranges, and `others` evenly from the rest of them. `turn` tells with which
+    /// to begin.
+    pub(super) fn sample(
+        &mut self,
+        hash: &SpatialHash,
+        ranges: &[Range<u32>],
+        [own, others]: [usize; 2],
+        turn: usize,
+    ) {
+        let total: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let rest = total - own;
+        let turn = turn % others;
+        let evenly = (0..others).map(|k| own + (k * rest + turn * rest / others) / others);
+        self.len = 0;
+        for mut at in (0..own).chain(evenly) {
+            // In the first range that it does not skip.
+            let mut holds = |range: &&Range<u32>| {
+                let holds = at < range.len();
+                at -= if holds { 0 } else { range.len() };
+                holds
+            };
+            let Some(range) = ranges.iter().find(&mut holds) else {
+                return;
+            };
+            let from = range.start as usize + at;
+            let planes = hash.at.planes().into_iter().chain(hash.rest.planes());
+            for (to, all) in self.planes.iter_mut().zip(planes) {
+                to[self.len] = all[from];
+            }
+            self.particles[self.len] = hash.particles[from];
+            self.len += 1;
         }
     }
 
