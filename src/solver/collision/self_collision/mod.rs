@@ -11,6 +11,7 @@
 //! | `contact_particles` | particles near each other, side by side for a substep |
 //! | `contact_direction` | directions in which they push each other apart |
 //! | `contact_response` | impulses, friction and push-out of two touching particles |
+//! | `crowd` | bounds the work where much cloth is in one place |
 //! | `warm_start` | impulses of the last substep, with which the next one begins |
 //! | `surface_normals` | normals of the cloth, along which its layers push each other apart |
 //! | `untangle` | brings edges back that have passed through triangles |
@@ -29,6 +30,7 @@
 mod contact_direction;
 mod contact_particles;
 mod contact_response;
+mod crowd;
 mod motion_bins;
 mod relative_motion;
 mod sorted_pairs;
@@ -47,11 +49,12 @@ use crate::solver::{
 };
 use bevy::math::{Mat3, Vec3};
 use contact_particles::ContactParticles;
+use contact_response::ContactResponse;
 pub(super) use contact_response::PairRules;
-use contact_response::{ContactResponse, RECOVERY};
+use crowd::{CROWDED, Crowd};
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::{measure_way, slow_down};
-use sorted_pairs::{SortedPairs, merge, thin_out};
+use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
 use surface_normals::SurfaceNormals;
 use untangle::Untangle;
@@ -88,24 +91,6 @@ const FULL_SEARCH_AFTER: usize = 1;
 
 /// Cells are slightly larger than the search distance, so that no rounding puts a pair two cells apart.
 const CELL_MARGIN: f32 = 1.001;
-
-/// Number of near pairs per particle beyond which cloth is crammed into a small space, or in one place with other cloth. Stacks
-/// and crumples have up to 2, a pile of 32 cloths up to 6; with a limit of 4 it collapses.
-const MAX_NEAR: f32 = 8.0;
-
-/// Fraction of particles in crowds, of which only some pairs are known, beyond which cloth counts as crammed as well.
-const CROWDED: f32 = 0.25;
-
-/// Number of near pairs per particle that are solved in a substep of crammed cloth, each time others, and of cloth that is tangled
-/// everywhere: the work is bounded.
-const NEAR_IN_CRAMMED: f32 = 2.0;
-
-/// Largest recovery distance of contacts that take turns: each pushes as far out as in all the substeps in which it has no
-/// turn, so that crammed cloth comes apart as fast as if all were solved.
-const MAX_RECOVERY: f32 = 0.8;
-
-/// Largest number of searches for intersections in a step.
-const MAX_SEARCHES: u32 = 8;
 
 /// Maximum displacement of a particle per substep relative to the mean of the cloth, as a fraction of the contact
 /// distance.
@@ -283,7 +268,6 @@ impl SelfContactPairs {
             last_search,
             ..
         } = self;
-        let n = p.len();
         let reach = (1.0 + NEAR_MARGIN) * settings.distance;
         let mut near = pairs.find_near(&p.position, reach);
         if stale_pairs.len() > 0 {
@@ -292,24 +276,12 @@ impl SelfContactPairs {
         }
         rules.retain(near);
         p.touches_cloth |= !near.is_empty();
-        p.contacts += near.len() as f32 / n as f32;
-        let density = density(settings.distance, *spacing);
-        let most = |pairs: f32| (pairs * density * n as f32) as usize;
-        let is_crowded = last_search.is_some_and(|last| last.is_crowded);
-        let is_crammed = is_crowded || near.len() > most(MAX_NEAR);
-        let is_new = untangle.expect(p.is_tangled, is_crammed);
-        if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
-            untangle.find(p, settings.triangles, near, settings.distance, time);
-        }
-        // Particles in one point have no intersections in the first substep.
-        let is_unknown = p.is_tangled && is_crammed && is_new;
-        let was_tangled = time.index > 0 && p.is_tangled_everywhere;
-        p.is_tangled_everywhere = was_tangled || is_unknown || untangle.is_everywhere();
-        let mut recovery = RECOVERY;
-        if is_crammed || p.is_tangled_everywhere {
-            let turns = thin_out(near, most(NEAR_IN_CRAMMED), time);
-            recovery = (RECOVERY * turns as f32).min(MAX_RECOVERY);
-        }
+        p.contacts += near.len() as f32 / p.len() as f32;
+        let crowd = Crowd {
+            density: density(settings.distance, *spacing),
+            is_crowded: last_search.is_some_and(|last| last.is_crowded),
+        };
+        let recovery = crowd.bound_work(p, settings, near, untangle, time);
         measure_way(p, near, part_start, time);
         normals.update_once(p, settings.triangles, near, time.index == 0);
         let response = ContactResponse {

@@ -1,4 +1,7 @@
-use super::*;
+use super::{
+    crowd::{MAX_NEAR, NEAR_IN_CRAMMED},
+    *,
+};
 use crate::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
