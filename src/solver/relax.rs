@@ -240,10 +240,9 @@ impl RelaxSettings {
 
     /// Returns the strain limit of elastic edges, if they have one.
     fn stretch_limit(&self) -> Option<StretchLimit> {
-        let is_limited =
-            self.compliance.is_elastic() && self.strain_limit.is_finite() && !self.loads;
-        is_limited.then_some(StretchLimit {
-            ratio: 1.0 + self.strain_limit,
+        let limit = (self.compliance).effective_limit(self.strain_limit, self.loads);
+        limit.map(|strain| StretchLimit {
+            ratio: 1.0 + strain,
             supported: Supported::Free,
         })
     }

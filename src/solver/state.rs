@@ -170,10 +170,7 @@ impl StepSettings<'_> {
     pub(super) fn strain_in_folds(&self) -> Option<f32> {
         match self.is_inextensible() {
             true => Some(STRAIN_IN_FOLDS),
-            false => {
-                let is_limited = self.compliance.is_elastic() && !self.records_loads;
-                Some(self.strain_limit).filter(|limit| is_limited && limit.is_finite())
-            }
+            false => (self.compliance).effective_limit(self.strain_limit, self.records_loads),
         }
     }
 

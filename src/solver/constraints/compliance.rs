@@ -72,6 +72,16 @@ impl Compliance {
     pub fn is_elastic(&self) -> bool {
         self.warp > 0.0 || self.weft > 0.0
     }
+
+    /// Returns the strain limit of elastic edges, if it has an effect: not while loads are recorded, because they would lack the
+    /// force that the limit carries.
+    pub(in crate::solver) fn effective_limit(
+        &self,
+        limit: f32,
+        records_loads: bool,
+    ) -> Option<f32> {
+        (self.is_elastic() && limit.is_finite() && !records_loads).then_some(limit)
+    }
 }
 
 /// Compliance used in place of 0 (rigid), which has no reciprocal, m/N.

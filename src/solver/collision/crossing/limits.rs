@@ -11,7 +11,6 @@ use super::{
     triangle_pairs::{bounds, boxes_overlap, edge_crosses},
     zones::Zones,
 };
-use crate::solver::simd::LANES;
 use bevy::math::Vec3A;
 
 /// Fraction of the way to a contact that particles may go.
@@ -124,9 +123,8 @@ impl Limits {
     ) -> bool {
         let mut any = false;
         for &pair in candidates {
-            if !pair.iter().all(|&triangle| self.is_marked(mesh, triangle))
-                && is_tangled(mesh, pair)
-            {
+            let is_marked = |&triangle: &u32| self.all_tangled(mesh.around(triangle));
+            if !pair.iter().all(is_marked) && is_tangled(mesh, pair) {
                 if !is_complete {
                     self.is_tangled.fill(true);
                     return true;
@@ -141,7 +139,8 @@ impl Limits {
     /// Moves features of these pairs of triangles apart that are very near each other.
     pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
         for &pair in candidates {
-            if self.is_all_tangled(mesh, pair) {
+            let corners = pair.map(|triangle| mesh.corners(triangle));
+            if self.all_tangled(corners.as_flattened()) {
                 continue;
             }
             for_each_features(mesh, pair, |mesh, features, particles| {
@@ -172,7 +171,7 @@ impl Limits {
                 let corners = pair.map(|triangle| mesh.corners(triangle));
                 let corners = corners.as_flattened();
                 if !self.any_changed(corners)
-                    || self.is_all_tangled(mesh, pair)
+                    || self.all_tangled(corners)
                     || (!is_free && self.zones.move_together(corners, mesh.inverse_mass))
                 {
                     continue;
@@ -211,11 +210,10 @@ impl Limits {
         Outcome::Crosses
     }
 
-    /// Returns whether all corners of two triangles are near edges that cross triangles when the motion begins: none of their
-    /// features is tested.
-    fn is_all_tangled(&self, mesh: &MovingMesh, pair: [u32; 2]) -> bool {
-        let corners = pair.map(|triangle| mesh.corners(triangle));
-        (corners.as_flattened().iter()).all(|&i| self.is_tangled[i as usize])
+    /// Returns whether all of these particles are near edges that cross triangles when the motion begins. Features of two triangles
+    /// with such corners are not tested.
+    fn all_tangled(&self, particles: &[u32]) -> bool {
+        particles.iter().all(|&i| self.is_tangled[i as usize])
     }
 
     /// Returns whether the way of any of these particles was changed in the last round or in this one.
@@ -225,17 +223,10 @@ impl Limits {
             .any(|&i| self.was_changed[i as usize] || self.is_changed[i as usize])
     }
 
-    /// Returns whether the particles around a triangle are marked, all those of its patch.
-    fn is_marked(&self, mesh: &MovingMesh, triangle: u32) -> bool {
-        let patch = &mesh.patches.triangles[triangle as usize / LANES];
-        (patch.as_flattened().iter()).all(|&i| self.is_tangled[i as usize])
-    }
-
     /// Marks the particles around two triangles, all those of their patches.
     fn mark_tangled(&mut self, mesh: &MovingMesh, pair: [u32; 2]) {
         for triangle in pair {
-            let patch = &mesh.patches.triangles[triangle as usize / LANES];
-            for &i in patch.as_flattened() {
+            for &i in mesh.around(triangle) {
                 self.is_tangled[i as usize] = true;
             }
         }

@@ -46,6 +46,11 @@ impl MovingMesh<'_> {
         self.patches.triangles[triangle / LANES][triangle % LANES]
     }
 
+    /// Returns the corners of all triangles of its patch.
+    pub(super) fn around(&self, triangle: u32) -> &[u32] {
+        self.patches.triangles[triangle as usize / LANES].as_flattened()
+    }
+
     /// Returns the corners that the triangle of a lane tests against others.
     fn own_corners(&self, triangle: u32) -> impl Iterator<Item = u32> + use<> {
         let (corners, owned) = (self.corners(triangle), self.owned(triangle));

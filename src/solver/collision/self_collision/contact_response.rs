@@ -10,12 +10,7 @@ use super::{
 use crate::solver::{collision::collider::Friction, particles::ParticleArrays, simd::dispatch};
 use bevy::math::Vec3;
 
-/// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
-/// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump. What they
-/// approach in the substep comes on top of it.
-pub(super) const RECOVERY: f32 = 0.1;
-
-/// Depth in which particles are left, likewise. Contacts at rest last from substep to substep only if they are not pushed
+/// Depth in which particles are left, as a fraction of the contact distance. Contacts at rest last from substep to substep only if they are not pushed
 /// apart each time; with 0.05 a stack of five cloths rests later, with 0.01 it slides from its block in the end.
 const SLOP: f32 = 0.1;
 
@@ -45,7 +40,7 @@ pub(super) struct ContactResponse<'a> {
     pub(super) normals: &'a SurfaceNormals,
     /// Length of the substep, s.
     pub(super) dt: f32,
-    /// Largest push-out in addition to what particles approach in the substep, as a fraction of the distance.
+    /// Recovery distance, as a fraction of the distance.
     pub(super) recovery: f32,
 }
 

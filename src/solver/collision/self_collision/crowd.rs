@@ -4,9 +4,7 @@
 //! particles around it, contacts take turns, the untangling looks at some of the pairs, and the filter of crossings has nothing to
 //! keep: a step takes about 20 times as long as that of the same cloth apart, and the cloth comes apart within two seconds.
 
-use super::{
-    SelfCollisionSettings, contact_response::RECOVERY, sorted_pairs::thin_out, untangle::Untangle,
-};
+use super::{SelfCollisionSettings, sorted_pairs::thin_out, untangle::Untangle};
 use crate::solver::{particles::ParticleArrays, state::SubstepTime};
 
 /// Number of near pairs per particle beyond which cloth is crammed into a small space, or in one place with other cloth. Stacks
@@ -19,6 +17,11 @@ pub(super) const CROWDED: f32 = 0.25;
 /// Number of near pairs per particle that are solved in a substep of crammed cloth, each time others, and of cloth that is tangled
 /// everywhere: the work is bounded.
 pub(super) const NEAR_IN_CRAMMED: f32 = 2.0;
+
+/// Recovery distance per substep, as a fraction of the contact distance: particles that were too near each other
+/// at the beginning of a substep move apart by no more, so that a cloth that begins in intersection does not jump. What they
+/// approach in the substep comes on top of it.
+const RECOVERY: f32 = 0.1;
 
 /// Largest recovery distance of contacts that take turns: each pushes as far out as in all the substeps in which it has no
 /// turn, so that crammed cloth comes apart as fast as if all were solved.

@@ -308,7 +308,7 @@ impl SelfContactPairs {
 
     /// Updates the candidate pairs, searching only as far as they are stale.
     fn update_pairs(&mut self, p: &ParticleArrays, settings: &SelfCollisionSettings, substep: u32) {
-        // There, it would begin anew in each substep.
+        // Where all is tangled, particles move so far that each substep would search all of them.
         if substep != 0 && p.is_tangled_everywhere && self.last_search.is_some() {
             return;
         }

@@ -184,9 +184,9 @@ impl Untangle {
     /// crammed cloth. Returns whether there was no last one.
     pub(super) fn expect(&mut self, is_tangled: bool, is_crammed: bool) -> bool {
         let is_new = self.estimate.is_none();
-        let least = if is_crammed { FOUND_IN_CRAMMED } else { 0.0 };
-        let at_least = least * self.counts[0] as f32;
-        let estimate = self.estimate.unwrap_or_default().max(at_least);
+        let per_particle = if is_crammed { FOUND_IN_CRAMMED } else { 0.0 };
+        let least = per_particle * self.counts[0] as f32;
+        let estimate = self.estimate.unwrap_or_default().max(least);
         self.estimate = is_tangled.then_some(estimate);
         is_new
     }

@@ -85,7 +85,7 @@ fn in_a_crowd_each_particle_has_partners_everywhere_in_it() {
     let found = hash.find_pairs(0.1, 0.5, 1.0, &mut pairs);
     assert!(found.in_crowds > 3 * count / 4, "{found:?}");
     assert!(pairs.iter().all(|[i, j]| i < j));
-    // Those of the first half have as many partners among the last three quarters as among the next few hundred.
+    // Each particle of the first half has partners beyond the next few hundred.
     let mut far = vec![0; count / 2];
     for &[i, j] in &pairs {
         if (i as usize) < count / 2 && j - i > 400 {
