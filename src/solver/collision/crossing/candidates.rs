@@ -17,10 +17,12 @@ const MARGIN: f32 = 0.03;
 /// Fraction of patches that are searched alone; if more have left their ways, all are.
 const MAX_STALE: f32 = 0.3;
 
-/// Largest number of pairs of patches per patch, and of pairs of triangles per patch. Cloth in which more may touch moves
-/// apart very fast, or is pressed into a point: its motion has to become shorter. Stacks and crumples have up to 7 and 5.
+/// Largest number of pairs of patches per patch, of pairs of triangles per patch, and of those of which the gap is measured. Cloth
+/// in which more may touch moves apart very fast, or is pressed into a point: its motion has to become shorter. Stacks and
+/// crumples have up to 7, 5 and 28.
 const MAX_PATCH_PAIRS: usize = 64;
 const MAX_TRIANGLE_PAIRS: usize = 128;
+const MAX_MEASURED: usize = 512;
 
 /// Pairs of triangles that may touch, and the state of the search for them.
 #[derive(Clone, Debug, Default)]
@@ -72,13 +74,15 @@ impl Candidates {
     }
 
     /// Searches for pairs again in patches that have left their ways of the last search. `ways` are those of all particles
-    /// without their common motion, and `frame` what they have moved by that before. Returns whether any patch has.
+    /// without their common motion, and `frame` what they have moved by that before. The largest numbers of pairs are divided by
+    /// `share`. Returns whether any patch has left its way.
     pub(super) fn update(
         &mut self,
         patches: &Patches,
         ways: Motion,
         frame: Vec3A,
         distance: f32,
+        share: usize,
     ) -> bool {
         let (margin, gap) = (MARGIN * distance, GAP * distance);
         if self.distance != distance {
@@ -98,17 +102,17 @@ impl Candidates {
             measured: &mut self.measured,
         });
         self.find_faced(patches);
-        let has_all_patches = self.find_patch_pairs(patches);
+        let has_all_patches = self.find_patch_pairs(patches, share);
         let is_stale = |&triangle: &u32| self.is_stale[triangle as usize / LANES];
         self.pairs.retain(|pair| !pair.iter().any(is_stale));
-        let max_pairs = MAX_TRIANGLE_PAIRS * patches.len();
+        let most = [MAX_TRIANGLE_PAIRS, MAX_MEASURED].map(|most| most / share * patches.len());
         let [start, end] = &self.searched;
         let has_all_triangles = self.near.find_pairs(
             patches,
             (Motion { start, end }, &self.measured),
             [margin, gap],
             &self.patch_pairs,
-            max_pairs,
+            most,
             &mut self.pairs,
         );
         self.is_complete = has_all_patches && has_all_triangles;
@@ -187,7 +191,7 @@ impl Candidates {
     }
 
     /// Collects the pairs of patches to be searched, with those of a patch and itself. Returns whether these are all.
-    fn find_patch_pairs(&mut self, patches: &Patches) -> bool {
+    fn find_patch_pairs(&mut self, patches: &Patches, share: usize) -> bool {
         let Self {
             patch_pairs,
             is_stale,
@@ -196,7 +200,7 @@ impl Candidates {
             ..
         } = self;
         patch_pairs.clear();
-        let max_pairs = MAX_PATCH_PAIRS * patches.len();
+        let max_pairs = MAX_PATCH_PAIRS / share * patches.len();
         let is_complete = (self.sweep).find_pairs(measured, max_pairs, patch_pairs);
         // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
         patch_pairs.retain(|&[a, b]| {

@@ -66,6 +66,9 @@ const MAX_SEARCHES: u32 = 12;
 /// Searches with more pairs or tests than allowed, after which all cloth of the filter moves as one body.
 const MAX_JAMS: u32 = 12;
 
+/// Share of the largest numbers of pairs up to which tangled cloth is filtered, as a divisor: beyond, it moves freely.
+const TANGLED_SHARE: usize = 4;
+
 /// Largest number of particles of which the median motion is found.
 const MAX_SAMPLE: usize = 256;
 
@@ -99,7 +102,8 @@ pub(crate) struct CrossingFilter {
     held: Vec3A,
     /// Sum of the common motions of all steps before, m.
     frame: Vec3A,
-    /// Whether cloth is tangled everywhere: all of the filter moves freely.
+    /// Whether cloth was tangled, as far as is known; and whether everywhere: then all of the filter moves freely.
+    was_tangled: bool,
     is_tangled_everywhere: bool,
     candidates: Candidates,
     limits: Limits,
@@ -127,7 +131,7 @@ impl CrossingFilter {
     /// Begins the filter of a step, for the cloths to be added.
     pub(crate) fn begin(&mut self) {
         self.added = 0;
-        self.is_tangled_everywhere = false;
+        (self.was_tangled, self.is_tangled_everywhere) = (false, false);
         self.start.clear();
         self.end.clear();
         self.velocity.clear();
@@ -142,7 +146,10 @@ impl CrossingFilter {
         start: Option<&MotionStart>,
         triangles: &Corners,
     ) {
-        self.is_tangled_everywhere |= start.is_some() && p.is_tangled && p.is_tangled_everywhere;
+        if start.is_some() && p.is_tangled {
+            self.was_tangled = true;
+            self.is_tangled_everywhere |= p.is_tangled_everywhere;
+        }
         let (first, len) = (self.start.len(), p.len());
         let known = self.parts.get(self.added);
         let is_known = known.is_some_and(|part| {
@@ -250,7 +257,12 @@ impl CrossingFilter {
                 start: &self.start,
                 end: &self.relative_end,
             };
-            let has_new = (self.candidates).update(&self.patches, ways, self.frame, distance);
+            let share = match is_tangled.unwrap_or(self.was_tangled) {
+                true => TANGLED_SHARE,
+                false => 1,
+            };
+            let has_new =
+                (self.candidates).update(&self.patches, ways, self.frame, distance, share);
             let pairs = self.candidates.pairs();
             let is_first = searches == 0;
             if pairs.is_empty() || !(is_first || has_new) && is_free {
@@ -281,7 +293,10 @@ impl CrossingFilter {
             is_free = outcome == Outcome::Free;
             match outcome {
                 // There is nothing to keep, and cloth that stops would stay as it is.
-                Outcome::Jammed if is_tangled => return,
+                Outcome::Jammed if is_tangled => {
+                    self.is_tangled_everywhere = true;
+                    return;
+                }
                 Outcome::Jammed => {
                     jams += 1;
                     self.shorten();
@@ -327,6 +342,7 @@ impl CrossingFilter {
     /// whether the cloth is tangled. The next motion starts here.
     pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, start: &mut MotionStart) {
         if self.is_tangled_everywhere {
+            p.is_tangled_everywhere = true;
             return start.restart(p);
         }
         let Some(part) = self.parts.get(part) else {

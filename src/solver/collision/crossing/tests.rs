@@ -274,7 +274,9 @@ fn tangled_cloth_that_is_pressed_into_a_heap_moves_freely() {
     let heap = |at: Vec3| scattered(at) * 0.005;
     assert!(crossings(&[Sheet::new(heap, |_| Vec3::ZERO)]) > 0);
     let mut sheets = [Sheet::new(heap, |at| at)];
-    assert!(!limit(&mut CrossingFilter::default(), &mut sheets));
+    let mut filter = CrossingFilter::default();
+    assert!(!limit(&mut filter, &mut sheets));
+    assert!(sheets[0].particles.is_tangled_everywhere);
 }
 
 #[test]

@@ -26,10 +26,6 @@ pub(super) struct NearPatches {
 
 const NONE: u32 = u32::MAX;
 
-/// Largest number of pairs of triangles per patch of which the gap is measured, for cloth in a jam. Stacks and crumples have up
-/// to 28.
-const MAX_MEASURED: usize = 512;
-
 impl NearPatches {
     /// Reserves memory for these patches.
     pub(super) fn reserve(&mut self, patches: &Patches) {
@@ -39,15 +35,15 @@ impl NearPatches {
     }
 
     /// Collects the pairs of triangles of these pairs of patches that may come within `gap` of each other, m, as indices of
-    /// lanes, at most `max_pairs` and a few. The motion of particles and patches is known up to `margin`, m, along each axis.
-    /// Returns whether these are all.
+    /// lanes, at most so many and a few, and measures the gap of at most so many. The motion of particles and patches is known up to
+    /// `margin`, m, along each axis. Returns whether these are all.
     pub(super) fn find_pairs(
         &mut self,
         patches: &Patches,
         (motion, measured): (Motion, &[PatchMotion]),
         [margin, gap]: [f32; 2],
         patch_pairs: &[[u32; 2]],
-        max_pairs: usize,
+        most: [usize; 2],
         pairs: &mut Vec<[u32; 2]>,
     ) -> bool {
         let mut is_complete = true;
@@ -61,7 +57,7 @@ impl NearPatches {
             // Both triangles may move by the margin along each axis, from their positions at the search.
             gap: gap + 2.0 * 3_f32.sqrt() * margin,
             patch_pairs,
-            max_pairs,
+            most,
             pairs: &mut *pairs,
             is_complete: &mut is_complete,
         });
@@ -102,7 +98,8 @@ struct FindTrianglePairs<'a> {
     /// Distance beyond which triangles cannot touch, m.
     gap: f32,
     patch_pairs: &'a [[u32; 2]],
-    max_pairs: usize,
+    /// Largest numbers of pairs that are found, and of those measured.
+    most: [usize; 2],
     pairs: &'a mut Vec<[u32; 2]>,
     is_complete: &'a mut bool,
 }
@@ -115,7 +112,7 @@ impl Kernel for FindTrianglePairs<'_> {
         } = self;
         (self.near).load(patches, motion, self.search_margin, self.patch_pairs);
         let mut batch = PairBatch::EMPTY;
-        let mut left = MAX_MEASURED * patches.len();
+        let [most, mut left] = self.most;
         for &[a, b] in self.patch_pairs {
             let (one, other) = (self.near.get(a), self.near.get(b));
             let (of_one, of_other) = (&self.measured[a as usize], &self.measured[b as usize]);
@@ -148,7 +145,7 @@ impl Kernel for FindTrianglePairs<'_> {
                     found &= !other.joined_unfolded(one, lane);
                 }
                 while found != 0 {
-                    if self.pairs.len() >= self.max_pairs || left == 0 {
+                    if self.pairs.len() >= most || left == 0 {
                         *self.is_complete = false;
                         return;
                     }

@@ -36,6 +36,8 @@ pub(super) struct Crowd {
     pub(super) density: f32,
     /// Whether many particles are in crowded cells.
     pub(super) is_crowded: bool,
+    /// Largest distance of neighbouring particles at rest, m.
+    pub(super) largest_spacing: f32,
 }
 
 impl Crowd {
@@ -51,9 +53,14 @@ impl Crowd {
     ) -> f32 {
         let most = |pairs: f32| (pairs * self.density * p.len() as f32) as usize;
         let is_crammed = self.is_crowded || near.len() > most(MAX_NEAR);
-        let is_new = untangle.expect(p.is_tangled, is_crammed);
+        if !p.is_tangled {
+            untangle.end();
+        }
+        let is_new = untangle.is_new();
         if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
-            untangle.find(p, settings.triangles, near, settings.distance, time);
+            // Edges and triangles of thick cloth are smaller than the distance that its particles keep.
+            let size = settings.distance.min(self.largest_spacing);
+            untangle.find(p, settings.triangles, near, size, time);
         }
         // Particles in one point have no intersections in the first substep.
         let is_unknown = p.is_tangled && is_crammed && is_new;

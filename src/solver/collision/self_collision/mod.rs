@@ -56,6 +56,7 @@ use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::{measure_way, slow_down};
 use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
+use std::f32::consts::FRAC_1_SQRT_2;
 use surface_normals::SurfaceNormals;
 use untangle::Untangle;
 pub use warm_start::{ContactForce, WarmStart};
@@ -158,11 +159,22 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
         let length: f64 = segments.map(|segment| f64::from(segment.length())).sum();
         return (length / rest.len().saturating_sub(1).max(1) as f64) as f32;
     }
-    let doubled: f64 = triangles
-        .iter()
-        .map(|[a, b, c]| f64::from((at(b) - at(a)).cross(at(c) - at(a)).length()))
-        .sum();
-    (doubled / triangles.len() as f64).sqrt() as f32
+    let doubled = |[a, b, c]: [u32; 3]| f64::from((at(b) - at(a)).cross(at(c) - at(a)).length());
+    // Some triangles may have no area.
+    let doubled = triangles.iter().map(doubled).filter(|&area| area > 0.0);
+    let (sum, count) = doubled.fold((0.0, 0), |(sum, count), area| (sum + area, count + 1));
+    (sum / f64::from(count.max(1))).sqrt() as f32
+}
+
+/// Returns the side of a square with the longest edge of these triangles as its diagonal, m.
+fn largest_spacing(rest: &SoaVec3, triangles: &Corners) -> f32 {
+    let at = |i: u32| rest.get(i as usize);
+    let is_valid = |corners: &[u32; 3]| corners.iter().all(|&i| (i as usize) < rest.len());
+    let edges = (triangles.iter().filter(is_valid)).flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let longest = edges.fold(0.0_f32, |longest, [a, b]| {
+        longest.max(at(a).distance(at(b)))
+    });
+    longest * FRAC_1_SQRT_2
 }
 
 /// Candidate pairs of particles of a cloth that may touch, and scratch buffers for their search.
@@ -178,9 +190,11 @@ pub struct SelfContactPairs {
     stale_pairs: SortedPairs,
     /// Parameters and result of the last full search.
     last_search: Option<LastSearch>,
-    /// Rest positions in world axes, and the distance of neighbours there, m.
+    /// Rest positions in world axes, the mean distance of neighbours there, and the side of a square with the longest edge as its
+    /// diagonal, m.
     rest: SoaVec3,
     spacing: f32,
+    largest_spacing: f32,
     /// Particles for which pairs have to be searched again.
     stale_particles: Vec<u32>,
     /// Scratch buffer: pairs as found, and merged.
@@ -263,6 +277,7 @@ impl SelfContactPairs {
             kept_pairs,
             part_start,
             spacing,
+            largest_spacing,
             normals,
             contact_particles,
             last_search,
@@ -280,6 +295,7 @@ impl SelfContactPairs {
         let crowd = Crowd {
             density: density(settings.distance, *spacing),
             is_crowded: last_search.is_some_and(|last| last.is_crowded),
+            largest_spacing: *largest_spacing,
         };
         let recovery = crowd.bound_work(p, settings, near, untangle, time);
         measure_way(p, near, part_start, time);
@@ -367,6 +383,7 @@ impl SelfContactPairs {
                 .map(|&rest| settings.to_world * rest)
                 .collect();
             self.spacing = rest_spacing(settings.rest, settings.triangles, settings.to_world);
+            self.largest_spacing = largest_spacing(&self.rest, settings.triangles);
             self.hash.reserve(n);
             self.pairs.reserve(n, 2);
             self.stale_pairs.reserve(n, 1);

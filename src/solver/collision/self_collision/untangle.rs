@@ -25,23 +25,27 @@ use bevy::math::Vec3;
 /// contact distance.
 const CORRECTION: f32 = 0.05;
 
-/// Largest distance of two particles around which intersections are searched, as a fraction of the contact distance.
-/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of the
-/// neighbour spacing, and the contact distance is at least that spacing. Slightly more, because cloth stretches.
+/// Largest distance of two particles around which intersections are searched, as a fraction of the neighbour spacing.
+/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of that.
+/// Slightly more, because cloth stretches.
 const SEARCH_RATIO: f32 = 0.9;
 
-/// Number of intersections per particle that a search is to find: if there are more, it looks at only some of the pairs, others each
+/// Number of intersections per particle after which a search ends: it has looked at only some of the pairs then, others each
 /// time. A hundred sheets in one place have 8.
-const MAX_FOUND: f32 = 0.25;
+const MAX_FOUND: f32 = 0.15;
 
-/// Number of intersections per particle that crammed cloth is expected to have at least.
-const FOUND_IN_CRAMMED: f32 = 8.0;
+/// Number of pairs per particle after which it ends as well. Sheets in one plane have many, but do not intersect yet.
+const MAX_SEARCHED: f32 = 0.5;
+
+/// Number of rounds in which a search looks at all pairs, at one in so many in each.
+const ROUNDS: usize = 256;
 
 /// Number of intersections per particle above which cloth is tangled everywhere. Two sheets of 64² that cross along a line have
 /// less than 0.1.
 const TANGLED_EVERYWHERE: f32 = 1.0;
 
-/// Number of intersections up to which a search finds all, and cloth is not tangled everywhere, however small it is.
+/// Number of intersections below which a search finds all, and cloth is not tangled everywhere, however small it is; and number of
+/// pairs up to which it looks at all.
 const MIN_FOUND: f32 = 1000.0;
 
 /// An edge counts as lying in the plane of a triangle if the sine of its angle to the plane is less than this.
@@ -62,41 +66,30 @@ pub(super) struct Untangle {
     /// The other two corners of the triangles at each particle.
     fans: ParticleLists<[u32; 2]>,
     intersections: Vec<EdgeIntersection>,
-    /// Estimated number of intersections that a search of all pairs finds, most of them several times; of cloth that was tangled
-    /// when it was last asked for.
+    /// Estimated number of intersections that a look at all pairs would have found in the last search, most of them several times.
     estimate: Option<f32>,
     /// Sorted pairs of particles with ignored contacts.
     ignored_pairs: Vec<[u32; 2]>,
 }
 
 impl Untangle {
-    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the contact distance `distance`, m; around
-    /// some of them, if the last search found very many intersections.
+    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the neighbour `spacing`, m; around some of
+    /// them, if there are very many intersections.
     pub(super) fn find(
         &mut self,
         p: &ParticleArrays,
         triangles: &Corners,
         pairs: &[[u32; 2]],
-        distance: f32,
+        spacing: f32,
         time: &SubstepTime,
     ) {
-        self.intersections.clear();
         self.prepare(p.len(), triangles);
-        let at = |i: u32| p.position.get(i as usize);
-        let near = SEARCH_RATIO * distance;
-        let expected = self.estimate.unwrap_or_default() / at_least(MAX_FOUND, p.len());
-        let every = (expected.ceil() as usize).max(1);
-        let first = first_turn(every, pairs.len(), time);
-        for &[i, j] in pairs.iter().skip(first).step_by(every) {
-            if at(i).distance_squared(at(j)) < near * near {
-                self.find_between(p, i, j);
-                self.find_between(p, j, i);
-            }
-        }
-        self.estimate = Some((self.intersections.len() * every) as f32);
+        let most = [MAX_SEARCHED, MAX_FOUND].map(|most| at_least(most, p.len()) as usize);
+        self.find_up_to(most, p, pairs, SEARCH_RATIO * spacing, time);
         if self.intersections.is_empty() {
             return;
         }
+        let at = |i: u32| p.position.get(i as usize);
         self.intersections.sort_unstable();
         self.intersections.dedup();
         let mut ignored = std::mem::take(&mut self.ignored_pairs);
@@ -116,6 +109,35 @@ impl Untangle {
         ignored.sort_unstable();
         ignored.dedup();
         self.ignored_pairs = ignored;
+    }
+
+    /// Searches around pairs that are closer than `near`, m, in rounds that each look at one pair in [`ROUNDS`], until it has
+    /// searched around so many, or found so many intersections.
+    fn find_up_to(
+        &mut self,
+        [most_searched, most]: [usize; 2],
+        p: &ParticleArrays,
+        pairs: &[[u32; 2]],
+        near: f32,
+        time: &SubstepTime,
+    ) {
+        self.intersections.clear();
+        let at = |i: u32| p.position.get(i as usize);
+        let first = first_turn(ROUNDS, pairs.len(), time);
+        let (mut rounds, mut searched) = (0, 0);
+        while rounds < ROUNDS && searched <= most_searched && self.intersections.len() < most {
+            let round = (first + rounds) % ROUNDS;
+            for &[i, j] in pairs.iter().skip(round).step_by(ROUNDS) {
+                if at(i).distance_squared(at(j)) < near * near {
+                    self.find_between(p, i, j);
+                    self.find_between(p, j, i);
+                    searched += 1;
+                }
+            }
+            rounds += 1;
+        }
+        let all = self.intersections.len() as f32 * ROUNDS as f32;
+        self.estimate = Some(all / rounds.max(1) as f32);
     }
 
     /// Prepares for `n` particles with these triangles, so that no search allocates.
@@ -180,15 +202,14 @@ impl Untangle {
         self.estimate.is_some_and(|estimate| estimate > least)
     }
 
-    /// Lets the next search expect as many intersections as the last one found: none in cloth that is not tangled, and more in
-    /// crammed cloth. Returns whether there was no last one.
-    pub(super) fn expect(&mut self, is_tangled: bool, is_crammed: bool) -> bool {
-        let is_new = self.estimate.is_none();
-        let per_particle = if is_crammed { FOUND_IN_CRAMMED } else { 0.0 };
-        let least = per_particle * self.counts[0] as f32;
-        let estimate = self.estimate.unwrap_or_default().max(least);
-        self.estimate = is_tangled.then_some(estimate);
-        is_new
+    /// Returns whether there was no search since the cloth was last free of intersections.
+    pub(super) fn is_new(&self) -> bool {
+        self.estimate.is_none()
+    }
+
+    /// Records that the cloth is free of intersections.
+    pub(super) fn end(&mut self) {
+        self.estimate = None;
     }
 
     /// Collects the pairs with contacts that are not ignored. Meaningful only if there are intersections.
