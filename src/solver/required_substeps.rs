@@ -1,6 +1,8 @@
-//! Numbers of substeps that strong wind, fast pins and self-collision require, in place of one substep.
+//! Numbers of substeps that bodies, strong wind, fast pins and self-collision require, in place of one substep, and the plan of
+//! the substeps of a step.
 
 use crate::solver::{
+    collision::bodies::MAX_SUBSTEP_FACTOR,
     constraints::compliance::Compliance,
     forces::{
         aero::Air,
@@ -8,7 +10,7 @@ use crate::solver::{
         wind_field::WindField,
     },
     particles::{KeptSubsteps, ParticleArrays},
-    state::{StepInput, StepSettings},
+    state::{ClothState, StepInput, StepSettings},
 };
 use bevy::math::Vec3;
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
@@ -102,6 +104,45 @@ impl SubstepPlan {
     }
 }
 
+impl ClothState<'_> {
+    /// Returns the plan of the substeps of the coming step: their number multiplied by 1 to 8 for the sake of heavy or fast
+    /// bodies, strong wind, fast pins and self-collision. The product is at most
+    /// [`MAX_ITERATIONS_PER_STEP`], and less for cloth with many contacts; cloth that
+    /// is tangled everywhere takes no additional substeps.
+    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> SubstepPlan {
+        let substep = settings.dt / settings.substeps.max(1) as f32;
+        let (surface, particles) = (self.air_surface(), &*self.particles);
+        let by_bodies = self.bodies.plan_substeps(particles, substep);
+        let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
+        let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
+        let by_self_collision = settings.self_collision.map_or(1.0, |self_collision| {
+            required_by_self_collision(particles, self_collision.distance, settings.dt, substep)
+        });
+        let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
+        let by_loads = by_bodies.max(by_others.ceil() as u32);
+        // A number that is NaN becomes 0.
+        let by_self_collision = by_self_collision.ceil() as u32;
+        let by_self_collision = keep_factor(self.particles, by_self_collision, settings.dt);
+        let wanted = by_loads.max(by_self_collision);
+        let affordable = affordable_in_substep(settings.substeps)
+            .min(affordable_with_contacts(self.particles, substep));
+        let factor = wanted.min(affordable);
+        if factor != by_bodies {
+            self.bodies.set_substep_factor(factor);
+        }
+        // Tethers carry the weight of the cloth below them, however stiff it is.
+        let may_stiffen = !self.tethers.is_empty();
+        SubstepPlan {
+            factor,
+            stiffening: if may_stiffen {
+                factor
+            } else {
+                by_loads.min(factor)
+            },
+        }
+    }
+}
+
 /// Returns the distance of neighbouring particles of a grid, or nearly that of other meshes, m; 0 if it is unknown.
 fn spacing(surface: AirSurface) -> f32 {
     surface.triangles.longest_edge * FRAC_1_SQRT_2
@@ -111,7 +152,7 @@ fn spacing(surface: AirSurface) -> f32 {
 ///
 /// Lift makes flat cloth ripple. A force −½ρC_L·u²·∂y/∂x per area lets ripples of wavenumber k grow by a factor of e in
 /// 1/√(kρC_L·u²/4σ) seconds, the shortest ones fastest: those with a wavelength of four particles.
-pub(super) fn required_by_air(
+fn required_by_air(
     particles: &ParticleArrays,
     surface: AirSurface,
     field: &WindField,
@@ -131,7 +172,7 @@ pub(super) fn required_by_air(
 
 /// Returns the number of substeps that the motion of pins to their targets requires in place of one of `substep` seconds,
 /// in a step of `step` seconds. Links to a pin that moves by more than their length would be stretched as much.
-pub(super) fn required_by_pins(
+fn required_by_pins(
     particles: &ParticleArrays,
     input: &StepInput,
     surface: AirSurface,
@@ -165,7 +206,7 @@ pub(super) fn required_by_pins(
 
 /// Returns the number of substeps that self-collision requires in place of one of `substep` seconds, in a step of `step`
 /// seconds. `distance` is that which particles keep from each other, m.
-pub(super) fn required_by_self_collision(
+fn required_by_self_collision(
     particles: &ParticleArrays,
     distance: f32,
     step: f32,
@@ -179,7 +220,7 @@ pub(super) fn required_by_self_collision(
 
 /// Returns the factor on the number of substeps that self-collision requires in this step of `step` seconds, from the one that
 /// its motion requires and those before.
-pub(super) fn keep_factor(particles: &mut ParticleArrays, required: u32, step: f32) -> u32 {
+fn keep_factor(particles: &mut ParticleArrays, required: u32, step: f32) -> u32 {
     let kept = &mut particles.kept_substeps;
     if kept.time > 0.0 && required < kept.factor {
         // Data from a file may be out of range.

@@ -14,12 +14,11 @@
 //! Cloths that touch each other solve their contacts together ([`IslandContacts`](super::IslandContacts)), instead of
 //! `collide_self`.
 
-use crate::solver::collision::{bodies::FULL_STEP, mesh::MeshCollider};
-use crate::solver::forces::step_air::AirSurface;
 use crate::solver::{
     collision::{
-        bodies::{BodyContactInput, MAX_SUBSTEP_FACTOR},
+        bodies::{BodyContactInput, FULL_STEP},
         collider::{Collider, ContactSurface, Surface, update_and_collide},
+        mesh::MeshCollider,
     },
     constraints::{
         damping::damp_strains,
@@ -28,15 +27,11 @@ use crate::solver::{
         points::{StretchLimit, Supported},
         tethers::solve_tethers,
     },
-    forces::{internal_friction::apply_internal_friction, pressure::inflate},
+    forces::{internal_friction::apply_internal_friction, pressure::inflate, step_air::AirSurface},
     integrate::{IntegrateSettings, integrate},
     parallel::workers::Workers,
     particles::PinTarget,
     relax::{RelaxSettings, limit_strain, relax},
-    required_substeps::{
-        SubstepPlan, affordable_in_substep, affordable_with_contacts, keep_factor, required_by_air,
-        required_by_pins, required_by_self_collision,
-    },
     state::{ClothState, Contacts, StepInput, StepSettings, SubstepTime},
 };
 
@@ -98,44 +93,8 @@ impl<'a> ClothState<'a> {
         (self.contacts.air).begin_step(workers, field, particles, surface, air, dt);
     }
 
-    /// Returns the plan of the substeps of the coming step: their number multiplied by 1 to 8 for the sake of heavy or fast
-    /// bodies, strong wind, fast pins and self-collision. The product is at most
-    /// [`MAX_ITERATIONS_PER_STEP`](crate::solver::MAX_ITERATIONS_PER_STEP), and less for cloth with many contacts; cloth that
-    /// is tangled everywhere takes no additional substeps.
-    pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> SubstepPlan {
-        let substep = settings.dt / settings.substeps.max(1) as f32;
-        let (surface, particles) = (self.air_surface(), &*self.particles);
-        let by_bodies = self.bodies.plan_substeps(particles, substep);
-        let by_air = required_by_air(particles, surface, &input.wind, &settings.air, substep);
-        let by_pins = required_by_pins(particles, input, surface, settings.dt, substep);
-        let by_self_collision = settings.self_collision.map_or(1.0, |self_collision| {
-            required_by_self_collision(particles, self_collision.distance, settings.dt, substep)
-        });
-        let by_others = by_air.max(by_pins).clamp(1.0, MAX_SUBSTEP_FACTOR as f32);
-        let by_loads = by_bodies.max(by_others.ceil() as u32);
-        // A number that is NaN becomes 0.
-        let by_self_collision = by_self_collision.ceil() as u32;
-        let by_self_collision = keep_factor(self.particles, by_self_collision, settings.dt);
-        let wanted = by_loads.max(by_self_collision);
-        let affordable = affordable_in_substep(settings.substeps)
-            .min(affordable_with_contacts(self.particles, substep));
-        let factor = wanted.min(affordable);
-        if factor != by_bodies {
-            self.bodies.set_substep_factor(factor);
-        }
-        // Tethers carry the weight of the cloth below them, however stiff it is.
-        let may_stiffen = !self.tethers.is_empty();
-        SubstepPlan {
-            factor,
-            stiffening: if may_stiffen {
-                factor
-            } else {
-                by_loads.min(factor)
-            },
-        }
-    }
-
-    fn air_surface(&self) -> AirSurface<'a> {
+    /// Returns the surfaces on which the air acts.
+    pub(super) fn air_surface(&self) -> AirSurface<'a> {
         AirSurface {
             triangles: self.triangles,
             segments: self.segments,

@@ -8,10 +8,12 @@
 //! | file | contents |
 //! |---|---|
 //! | `mod` | [`ParticleArrays`], [`PinTarget`] |
+//! | `checks` | whether all numbers are usable, and the hash of a state |
 //! | `inertia` | moves a cloth with a fraction of the motion of its reference frame |
 //! | `rigid_motion` | best-fit rigid motion of a cloth |
 //! | `symmetry` | offsets that let flat cloth buckle |
 
+mod checks;
 pub mod inertia;
 pub(in crate::solver) mod rigid_motion;
 pub(in crate::solver) mod symmetry;
@@ -19,13 +21,10 @@ pub(in crate::solver) mod symmetry;
 use crate::solver::{
     parallel::workers::{PARTICLES_PER_PART, Workers},
     particles::inertia::FrameMotion,
-    simd::{
-        aligned::AlignedVec,
-        soa::{SoaVec3, all_below, all_finite},
-    },
+    simd::{aligned::AlignedVec, soa::SoaVec3},
 };
 use bevy::math::Vec3;
-use std::sync::atomic::{AtomicBool, Ordering};
+pub(crate) use checks::is_within_reach;
 
 /// Substep length of a cloth before its first step, s; only has to be positive.
 const NOMINAL_DT: f32 = 1.0 / 480.0;
@@ -33,15 +32,6 @@ const NOMINAL_DT: f32 = 1.0 / 480.0;
 /// Distance of the centre of a cloth from its origin, m, beyond which the origin is moved, unless the cloth is
 /// wider than that distance. At 2 m, positions are still exact to a tenth of a micrometre.
 const REBASE_DISTANCE: f32 = 2.0;
-
-/// Magnitude of coordinates relative to the origin of a cloth, m, that counts as lost: 16 777 km, where `f32` is exact to
-/// 1 m. Likewise for accelerations, m/s².
-const MAX_COORDINATE: f32 = 16_777_216.0;
-
-/// Returns whether cloth can be at this position, m: whether all coordinates are numbers below [`MAX_COORDINATE`].
-pub(crate) fn is_within_reach(at: Vec3) -> bool {
-    at.abs().cmplt(Vec3::splat(MAX_COORDINATE)).all()
-}
 
 /// Target of a pinned particle at the end of the fixed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -305,65 +295,6 @@ impl ParticleArrays {
         self.inverse_mass.push(0.0);
     }
 
-    /// Returns whether every array has one number per particle, all of them are usable, and the length of the last substep
-    /// is positive. A state from a file may violate that.
-    pub(crate) fn is_sound(&self) -> bool {
-        let vectors = [
-            &self.position,
-            &self.displacement,
-            &self.acceleration,
-            &self.previous,
-            &self.predicted,
-            &self.contact_normal,
-        ];
-        let planes = vectors.iter().flat_map(|v| v.planes());
-        planes
-            .chain([&self.inverse_mass[..]])
-            .all(|plane| plane.len() == self.len())
-            && vectors.iter().all(|vector| {
-                let mut planes = vector.planes().into_iter();
-                planes.all(|plane| all_below(plane, MAX_COORDINATE))
-            })
-            && self.inverse_mass.iter().all(|w| w.is_finite() && *w >= 0.0)
-            && is_within_reach(self.origin)
-            && self.last_dt.is_finite()
-            && self.last_dt > 0.0
-    }
-
-    /// Returns whether every number that the solver reads is finite, and positions, displacements and accelerations are below
-    /// 16 777 km and 16 777 km/s².
-    pub fn is_finite(&self) -> bool {
-        self.all_finite(&mut Workers::serial())
-    }
-
-    /// [`is_finite`](Self::is_finite), for the check in each step.
-    pub(crate) fn all_finite(&self, workers: &mut Workers) -> bool {
-        let vectors = [&self.position, &self.displacement, &self.acceleration];
-        let planes = vectors.map(SoaVec3::planes);
-        let finite = AtomicBool::new(true);
-        workers.for_each_part(planes.as_flattened().iter(), |plane| {
-            if !all_below(plane, MAX_COORDINATE) {
-                finite.store(false, Ordering::Relaxed);
-            }
-        });
-        finite.into_inner() && all_finite(&self.inverse_mass)
-    }
-
-    /// Computes a hash of the bits of all positions and displacements and of the origin (FNV-1a, 64 bits), to
-    /// compare two runs.
-    pub fn state_hash(&self) -> u64 {
-        let planes = [&self.position, &self.displacement].map(SoaVec3::planes);
-        planes
-            .iter()
-            .flatten()
-            .flat_map(|plane| plane.iter())
-            .chain(&self.origin.to_array())
-            .flat_map(|value| value.to_bits().to_le_bytes())
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            })
-    }
-
     /// Writes the positions at the beginning of the substep, m. Call after everything else that moves particles,
     /// before displacements are updated.
     pub(in crate::solver) fn copy_substep_start(&self, start: &mut SoaVec3) {
@@ -432,76 +363,4 @@ impl ParticleArrays {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn two() -> ParticleArrays {
-        ParticleArrays::new(
-            Vec3::new(10.0, 0.0, 0.0),
-            [Vec3::ZERO, Vec3::X].into_iter().collect(),
-            vec![0.0, 2.0],
-        )
-    }
-
-    #[test]
-    fn bad_masses_become_pins() {
-        let p = ParticleArrays::new(
-            Vec3::ZERO,
-            SoaVec3::zeros(5),
-            vec![f32::NAN, -1.0, f32::INFINITY, 3.0],
-        );
-        assert_eq!(p.inverse_mass[..], [0.0, 0.0, 0.0, 3.0, 0.0]);
-    }
-
-    #[test]
-    fn pins_reach_their_targets_in_equal_substeps() {
-        let mut p = two();
-        let pins = [
-            PinTarget {
-                particle: 0,
-                position: Vec3::Y,
-            },
-            // Not pinned, so its target must not move it.
-            PinTarget {
-                particle: 1,
-                position: Vec3::Y,
-            },
-        ];
-        p.begin_step(&mut Workers::serial(), None, &pins, 4);
-        assert_eq!(p.displacement.get(0), Vec3::Y / 4.0);
-        p.place_pins(&pins);
-        assert_eq!(p.position.get(0), Vec3::Y);
-        assert_eq!(p.position.get(1), Vec3::X);
-    }
-
-    #[test]
-    fn rebase_keeps_the_world_position() {
-        let mut p = two();
-        p.position.add_all(Vec3::new(100.0, -300.0, 0.0));
-        let before = p.world_position(1);
-        assert!(p.rebase());
-        assert_eq!(p.world_position(1), before);
-        assert!(p.position.get(1).length() < 2.0);
-        assert!(!p.rebase(), "one rebase must be enough");
-    }
-
-    #[test]
-    fn the_origin_stays_within_reach() {
-        let mut p = two();
-        for _ in 0..3 {
-            p.position.add_all(Vec3::X * -1.2e7);
-            p.rebase();
-            assert!(is_within_reach(p.origin), "{}", p.origin);
-        }
-        assert!(!p.is_finite(), "particles farther away count as lost");
-    }
-
-    #[test]
-    fn force_is_mass_times_acceleration() {
-        let mut p = two();
-        p.add_force(1, Vec3::Z);
-        p.add_force(0, Vec3::Z);
-        assert_eq!(p.acceleration.get(1), Vec3::Z * 2.0);
-        assert_eq!(p.acceleration.get(0), Vec3::ZERO, "a pin feels no force");
-    }
-}
+mod tests;

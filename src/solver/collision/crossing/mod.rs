@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `mod` | the filter: cloths that move together |
 //! | `candidates` | pairs of triangles that may touch, searched again only where ways have changed |
+//! | `common_motion` | motion of the pinned particles, and of most |
 //! | `fans` | triangles around a particle of which no two cross |
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
@@ -31,6 +32,7 @@
 //! | `zones` | particles that move together |
 
 mod candidates;
+mod common_motion;
 mod fans;
 mod limits;
 mod motion_start;
@@ -45,6 +47,7 @@ mod zones;
 
 use self::{
     candidates::Candidates,
+    common_motion::{mean_of_pinned, median},
     limits::{Limits, Outcome, Response},
     moving_mesh::MovingMesh,
     patch_motion::Motion,
@@ -68,9 +71,6 @@ const MAX_JAMS: u32 = 12;
 
 /// Share of the largest numbers of pairs up to which tangled cloth is filtered, as a divisor: beyond, it moves freely.
 const TANGLED_SHARE: usize = 4;
-
-/// Largest number of particles of which the median motion is found.
-const MAX_SAMPLE: usize = 256;
 
 /// Filter of the motion of one cloth, or of several that touch each other, in a step; and scratch buffers.
 ///
@@ -210,12 +210,15 @@ impl CrossingFilter {
             return;
         }
         self.update_patches();
-        let pinned = self.pinned_motion();
-        let particles = 0..self.start.len();
-        self.common = pinned.unwrap_or_else(|| self.median_motion(particles));
+        let motion = Motion {
+            start: &self.start,
+            end: &self.end,
+        };
+        let pinned = mean_of_pinned(motion, &self.inverse_mass);
+        self.common = pinned.unwrap_or_else(|| median(motion, 0..self.start.len()));
         self.held = match &self.touching[..] {
             touching if pinned.is_none() && !touching.is_empty() => {
-                self.median_motion(touching.iter().map(|&i| i as usize))
+                median(motion, touching.iter().map(|&i| i as usize))
             }
             _ => self.common,
         };
@@ -363,34 +366,6 @@ impl CrossingFilter {
             }
         }
         start.restart(p);
-    }
-
-    /// Returns the mean motion of the pinned particles, m, if there are any.
-    fn pinned_motion(&self) -> Option<Vec3A> {
-        let pinned = (0..self.start.len()).filter(|&i| self.inverse_mass[i] == 0.0);
-        let motions = pinned.map(|i| self.end[i] - self.start[i]);
-        let (count, sum) = motions.fold((0.0, Vec3A::ZERO), |(count, sum), motion| {
-            (count + 1.0, sum + motion)
-        });
-        (count > 0.0).then(|| sum / count)
-    }
-
-    /// Returns the median motion of these particles, m; of some of them if there are many.
-    fn median_motion(&self, particles: impl ExactSizeIterator<Item = usize> + Clone) -> Vec3A {
-        let stride = particles.len().div_ceil(MAX_SAMPLE).max(1);
-        let sample = particles.step_by(stride);
-        let median = |axis: usize| {
-            let mut components = [0.0; MAX_SAMPLE];
-            let mut count = 0;
-            for (component, i) in components.iter_mut().zip(sample.clone()) {
-                *component = (self.end[i] - self.start[i])[axis];
-                count += 1;
-            }
-            let components = &mut components[..count];
-            components.sort_unstable_by(f32::total_cmp);
-            components.get(count / 2).copied().unwrap_or_default()
-        };
-        Vec3A::from([0, 1, 2].map(median))
     }
 
     /// Returns the diagonal of the box around all particles when the step began, m.

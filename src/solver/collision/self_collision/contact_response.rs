@@ -1,9 +1,9 @@
 //! Contact response of two particles of a cloth: impulses that stop their approach, friction, and push-out.
 
 use super::{
-    MAX_DISPLACEMENT,
     contact_direction::FindDirections,
     contact_particles::ContactParticles,
+    settings::MAX_DISPLACEMENT,
     surface_normals::SurfaceNormals,
     warm_start::{ContactForce, WarmStart},
 };

@@ -5,9 +5,9 @@ use super::{
 use crate::{
     mesh::{Assembly, ClothGrid, Topology, TriangleMesh},
     solver::{
-        Air, Bodies, ClothState, Collider, Compliance, ConstraintDamping, Contacts, Friction,
-        MotionConstraints, PinTarget, Pose, Shape, SoaVec3, StepInput, StepSettings, Surface,
-        Tethers, parallel::workers::threads, particles::rigid_motion::momentum_and_energy,
+        Air, Bodies, ClothState, Collider, Compliance, ConstraintDamping, Contacts, Corners,
+        Friction, MotionConstraints, PinTarget, Pose, Shape, SoaVec3, StepInput, StepSettings,
+        Surface, Tethers, parallel::workers::threads, particles::rigid_motion::momentum_and_energy,
         simd::levels::same_bits,
     },
 };
