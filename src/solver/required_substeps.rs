@@ -106,9 +106,8 @@ impl SubstepPlan {
 
 impl ClothState<'_> {
     /// Returns the plan of the substeps of the coming step: their number multiplied by 1 to 8 for the sake of heavy or fast
-    /// bodies, strong wind, fast pins and self-collision. The product is at most
-    /// [`MAX_ITERATIONS_PER_STEP`], and less for cloth with many contacts; cloth that
-    /// is tangled everywhere takes no additional substeps.
+    /// bodies, strong wind, fast pins and self-collision. The product is at most [`MAX_ITERATIONS_PER_STEP`], and less for cloth
+    /// with many contacts; cloth that is tangled everywhere takes no additional substeps.
     pub fn plan_substeps(&mut self, settings: &StepSettings, input: &StepInput) -> SubstepPlan {
         let substep = settings.dt / settings.substeps.max(1) as f32;
         let (surface, particles) = (self.air_surface(), &*self.particles);

@@ -93,7 +93,7 @@ impl<'a> ClothState<'a> {
         (self.contacts.air).begin_step(workers, field, particles, surface, air, dt);
     }
 
-    /// Returns the surfaces on which the air acts.
+    /// Returns the surface on which the air acts.
     pub(super) fn air_surface(&self) -> AirSurface<'a> {
         AirSurface {
             triangles: self.triangles,

@@ -97,7 +97,8 @@ pub struct ParticleArrays {
     /// Number of such pairs in all substeps of the last step together, per particle.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(crate) contacts: f32,
-    /// Whether most of the cloth was tangled in the last step. Contacts then take turns, and it may pass through itself.
+    /// Whether most of the cloth was tangled in the last step, or too much of it to be filtered. Contacts then take turns, and it
+    /// may pass through itself.
     #[cfg_attr(feature = "serialize", serde(default))]
     pub(crate) is_tangled_everywhere: bool,
     /// Additional substeps that self-collision has required lately.

@@ -34,8 +34,9 @@ pub(super) struct Candidates {
     /// Begin and end of the ways for which `pairs` were found, without the common motion, relative to the frame that moves with it. They hold as
     /// long as both are no farther away than the margin.
     searched: [Vec<Vec3A>; 2],
-    /// Distance that particles kept in that search, m.
+    /// Distance that particles kept in that search, m, and divisor of the largest numbers of pairs.
     distance: f32,
+    divisor: usize,
     /// Particles of which the way has changed by more than the margin, and patches with such particles.
     has_moved: Vec<bool>,
     is_stale: Vec<bool>,
@@ -74,19 +75,19 @@ impl Candidates {
     }
 
     /// Searches for pairs again in patches that have left their ways of the last search. `ways` are those of all particles
-    /// without their common motion, and `frame` what they have moved by that before. The largest numbers of pairs are divided by
-    /// `share`. Returns whether any patch has left its way.
+    /// without their common motion, and `frame` what they have moved by that before. The largest numbers of pairs of triangles
+    /// are divided by `divisor`. Returns whether any patch has left its way.
     pub(super) fn update(
         &mut self,
         patches: &Patches,
         ways: Motion,
         frame: Vec3A,
         distance: f32,
-        share: usize,
+        divisor: usize,
     ) -> bool {
         let (margin, gap) = (MARGIN * distance, GAP * distance);
-        if self.distance != distance {
-            self.distance = distance;
+        if (self.distance, self.divisor) != (distance, divisor) {
+            (self.distance, self.divisor) = (distance, divisor);
             self.searched[0].clear();
         }
         if !self.find_stale(patches, ways, frame, margin) {
@@ -102,10 +103,10 @@ impl Candidates {
             measured: &mut self.measured,
         });
         self.find_faced(patches);
-        let has_all_patches = self.find_patch_pairs(patches, share);
+        let has_all_patches = self.find_patch_pairs(patches);
         let is_stale = |&triangle: &u32| self.is_stale[triangle as usize / LANES];
         self.pairs.retain(|pair| !pair.iter().any(is_stale));
-        let most = [MAX_TRIANGLE_PAIRS, MAX_MEASURED].map(|most| most / share * patches.len());
+        let most = [MAX_TRIANGLE_PAIRS, MAX_MEASURED].map(|most| most * patches.len() / divisor);
         let [start, end] = &self.searched;
         let has_all_triangles = self.near.find_pairs(
             patches,
@@ -191,7 +192,7 @@ impl Candidates {
     }
 
     /// Collects the pairs of patches to be searched, with those of a patch and itself. Returns whether these are all.
-    fn find_patch_pairs(&mut self, patches: &Patches, share: usize) -> bool {
+    fn find_patch_pairs(&mut self, patches: &Patches) -> bool {
         let Self {
             patch_pairs,
             is_stale,
@@ -200,7 +201,7 @@ impl Candidates {
             ..
         } = self;
         patch_pairs.clear();
-        let max_pairs = MAX_PATCH_PAIRS / share * patches.len();
+        let max_pairs = MAX_PATCH_PAIRS * patches.len();
         let is_complete = (self.sweep).find_pairs(measured, max_pairs, patch_pairs);
         // Neighbours that face a common direction, as all patches around them do, are parts of one smooth surface.
         patch_pairs.retain(|&[a, b]| {

@@ -9,7 +9,8 @@
 //! them, and others make way. All others keep their bits, so cloth that slides is not braked.
 //!
 //! Cloth of which most might cross most keeps its common motion, and as much of the rest as can be searched. If it is tangled
-//! already, it moves freely; cloth that is tangled everywhere is not even searched.
+//! already, it moves freely for the rest of the step, and that with a quarter of the pairs; cloth that is tangled everywhere is not
+//! even searched.
 //!
 //! Edges that cross a triangle already when the step begins may move freely, so that they can be brought back
 //! (`self_collision/untangle.rs`). Pinned particles are never stopped.
@@ -18,7 +19,7 @@
 //! |---|---|
 //! | `mod` | the filter: cloths that move together |
 //! | `candidates` | pairs of triangles that may touch, searched again only where ways have changed |
-//! | `common_motion` | motion of the pinned particles, and of most |
+//! | `common_motion` | mean motion of the pinned particles, and median motion |
 //! | `fans` | triangles around a particle of which no two cross |
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
@@ -69,8 +70,8 @@ const MAX_SEARCHES: u32 = 12;
 /// Searches with more pairs or tests than allowed, after which all cloth of the filter moves as one body.
 const MAX_JAMS: u32 = 12;
 
-/// Share of the largest numbers of pairs up to which tangled cloth is filtered, as a divisor: beyond, it moves freely.
-const TANGLED_SHARE: usize = 4;
+/// Divisor of the largest numbers of pairs of triangles for tangled cloth: beyond, it moves freely.
+const TANGLED_DIVISOR: usize = 4;
 
 /// Filter of the motion of one cloth, or of several that touch each other, in a step; and scratch buffers.
 ///
@@ -102,7 +103,7 @@ pub(crate) struct CrossingFilter {
     held: Vec3A,
     /// Sum of the common motions of all steps before, m.
     frame: Vec3A,
-    /// Whether cloth was tangled, as far as is known; and whether everywhere: then all of the filter moves freely.
+    /// Whether any cloth was tangled, as far as is known; and whether everywhere: then all of the filter moves freely.
     was_tangled: bool,
     is_tangled_everywhere: bool,
     candidates: Candidates,
@@ -255,17 +256,14 @@ impl CrossingFilter {
         let mut is_free = true;
         let (mut searches, mut jams) = (0, 0);
         let mut is_tangled = None;
+        let mut divisor = if self.was_tangled { TANGLED_DIVISOR } else { 1 };
         while searches < MAX_SEARCHES && jams < MAX_JAMS {
             let ways = Motion {
                 start: &self.start,
                 end: &self.relative_end,
             };
-            let share = match is_tangled.unwrap_or(self.was_tangled) {
-                true => TANGLED_SHARE,
-                false => 1,
-            };
             let has_new =
-                (self.candidates).update(&self.patches, ways, self.frame, distance, share);
+                (self.candidates).update(&self.patches, ways, self.frame, distance, divisor);
             let pairs = self.candidates.pairs();
             let is_first = searches == 0;
             if pairs.is_empty() || !(is_first || has_new) && is_free {
@@ -283,8 +281,16 @@ impl CrossingFilter {
                 distance,
             };
             let is_complete = self.candidates.is_complete();
-            let find_tangled = || self.limits.find_tangled(&mut mesh, pairs, is_complete);
-            let is_tangled = *is_tangled.get_or_insert_with(find_tangled);
+            if is_tangled.is_none() {
+                let found = self.limits.find_tangled(&mut mesh, pairs, is_complete);
+                if !found && !is_complete && divisor > 1 {
+                    // It has come free.
+                    divisor = 1;
+                    continue;
+                }
+                is_tangled = Some(found);
+            }
+            let is_tangled = is_tangled == Some(true);
             let mut outcome = Outcome::Jammed;
             if is_complete {
                 searches += 1;
@@ -344,13 +350,14 @@ impl CrossingFilter {
     /// Moves the particles of an added cloth that have to stop as far as they may go, and slows them accordingly; records
     /// whether the cloth is tangled. The next motion starts here.
     pub(crate) fn apply(&self, part: usize, p: &mut ParticleArrays, start: &mut MotionStart) {
-        if self.is_tangled_everywhere {
-            p.is_tangled_everywhere = true;
-            return start.restart(p);
-        }
         let Some(part) = self.parts.get(part) else {
             return;
         };
+        if self.is_tangled_everywhere {
+            p.is_tangled |= (part.first..part.first + part.len).any(|k| self.limits.is_tangled(k));
+            p.is_tangled_everywhere = p.is_tangled;
+            return start.restart(p);
+        }
         let shift = part.origin - self.parts[0].origin;
         let substeps = start.substeps.max(1) as f32;
         p.is_tangled = false;

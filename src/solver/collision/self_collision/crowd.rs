@@ -36,8 +36,8 @@ pub(super) struct Crowd {
     pub(super) density: f32,
     /// Whether many particles are in crowded cells.
     pub(super) is_crowded: bool,
-    /// Largest distance of neighbouring particles at rest, m.
-    pub(super) largest_spacing: f32,
+    /// Length of the longest edge at rest, m.
+    pub(super) longest_edge: f32,
 }
 
 impl Crowd {
@@ -58,9 +58,9 @@ impl Crowd {
         }
         let is_new = untangle.is_new();
         if p.is_tangled && time.index.is_multiple_of(time.count.div_ceil(MAX_SEARCHES)) {
-            // Edges and triangles of thick cloth are smaller than the distance that its particles keep.
-            let size = settings.distance.min(self.largest_spacing);
-            untangle.find(p, settings.triangles, near, size, time);
+            // Particles of thick cloth keep a distance from each other that is longer than its edges.
+            let distance = settings.distance.min(self.longest_edge);
+            untangle.find(p, settings.triangles, near, distance);
         }
         // Particles in one point have no intersections in the first substep.
         let is_unknown = p.is_tangled && is_crammed && is_new;

@@ -50,7 +50,7 @@ use crowd::{CROWDED, Crowd};
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::measure_way;
 pub use settings::{SelfCollisionSettings, rest_spacing, self_distance};
-use settings::{density, largest_spacing};
+use settings::{density, longest_edge};
 use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
 use surface_normals::SurfaceNormals;
@@ -92,11 +92,10 @@ pub struct SelfContactPairs {
     stale_pairs: SortedPairs,
     /// Parameters and result of the last full search.
     last_search: Option<LastSearch>,
-    /// Rest positions in world axes, the mean distance of neighbours there, and the side of a square with the longest edge as its
-    /// diagonal, m.
+    /// Rest positions in world axes, and the mean distance of neighbours and the longest edge there, m.
     rest: SoaVec3,
     spacing: f32,
-    largest_spacing: f32,
+    longest_edge: f32,
     /// Particles for which pairs have to be searched again.
     stale_particles: Vec<u32>,
     /// Scratch buffer: pairs as found, and merged.
@@ -179,7 +178,7 @@ impl SelfContactPairs {
             kept_pairs,
             part_start,
             spacing,
-            largest_spacing,
+            longest_edge,
             normals,
             contact_particles,
             last_search,
@@ -197,7 +196,7 @@ impl SelfContactPairs {
         let crowd = Crowd {
             density: density(settings.distance, *spacing),
             is_crowded: last_search.is_some_and(|last| last.is_crowded),
-            largest_spacing: *largest_spacing,
+            longest_edge: *longest_edge,
         };
         let recovery = crowd.bound_work(p, settings, near, untangle, time);
         measure_way(p, near, part_start, time);
@@ -285,7 +284,7 @@ impl SelfContactPairs {
                 .map(|&rest| settings.to_world * rest)
                 .collect();
             self.spacing = rest_spacing(settings.rest, settings.triangles, settings.to_world);
-            self.largest_spacing = largest_spacing(&self.rest, settings.triangles);
+            self.longest_edge = longest_edge(&self.rest, settings.triangles);
             self.hash.reserve(n);
             self.pairs.reserve(n, 2);
             self.stale_pairs.reserve(n, 1);

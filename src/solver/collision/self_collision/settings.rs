@@ -9,7 +9,6 @@ use crate::solver::{
     triangles::corners::Corners,
 };
 use bevy::math::{Mat3, Vec3};
-use std::f32::consts::FRAC_1_SQRT_2;
 
 /// Minimum contact distance, as a multiple of the rest spacing of neighbours. Half the diagonal of a square cell,
 /// where a particle could slip through, is 0.71 of that spacing. A strip of 65 × 20 particles that was wrung for
@@ -79,7 +78,7 @@ pub fn self_distance(thickness: f32, spacing: f32) -> f32 {
 }
 
 /// Returns the mean distance of neighbouring particles at rest, m. For a mesh this is the side of a square with
-/// the average area of two triangles, for a line without triangles the mean length of its segments.
+/// the average area of two triangles that have any, for a line without triangles the mean length of its segments.
 pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
     let at = |i: u32| to_world * rest.get(i as usize).copied().unwrap_or_default();
     if triangles.is_empty() {
@@ -88,21 +87,20 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
         return (length / rest.len().saturating_sub(1).max(1) as f64) as f32;
     }
     let doubled = |[a, b, c]: [u32; 3]| f64::from((at(b) - at(a)).cross(at(c) - at(a)).length());
-    // Some triangles may have no area.
-    let doubled = triangles.iter().map(doubled).filter(|&area| area > 0.0);
-    let (sum, count) = doubled.fold((0.0, 0), |(sum, count), area| (sum + area, count + 1));
+    // Members of a group whose particles keep a smaller distance have no area.
+    let doubled = triangles.iter().map(doubled).filter(|&area| area != 0.0);
+    let (sum, count) = doubled.fold((0.0, 0_u32), |(sum, count), area| (sum + area, count + 1));
     (sum / f64::from(count.max(1))).sqrt() as f32
 }
 
-/// Returns the side of a square with the longest edge of these triangles as its diagonal, m.
-pub(super) fn largest_spacing(rest: &SoaVec3, triangles: &Corners) -> f32 {
+/// Returns the length of the longest edge of these triangles, m; 0 without triangles.
+pub(super) fn longest_edge(rest: &SoaVec3, triangles: &Corners) -> f32 {
     let at = |i: u32| rest.get(i as usize);
     let is_valid = |corners: &[u32; 3]| corners.iter().all(|&i| (i as usize) < rest.len());
     let edges = (triangles.iter().filter(is_valid)).flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
-    let longest = edges.fold(0.0_f32, |longest, [a, b]| {
+    edges.fold(0.0_f32, |longest, [a, b]| {
         longest.max(at(a).distance(at(b)))
-    });
-    longest * FRAC_1_SQRT_2
+    })
 }
 
 /// Returns the number of particles of a flat cloth in the square of the distance that they keep, at least 1.

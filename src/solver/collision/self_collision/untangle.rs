@@ -10,14 +10,13 @@
 //! shorter by D·G, where G is the sum of R − n(e·R)/(e·n) over the triangles at the edge: 0 in the middle of a
 //! straight contour, so the contour is shortened from its ends.
 //!
-//! Only the neighbourhoods of particles that are too near each other are searched: an unstretched mesh cannot
-//! intersect itself anywhere else. Contacts of particles around an intersection are ignored if they would push in
+//! Only the neighbourhoods of particles that are too near each other, and nearer than edges are long, are searched: an unstretched
+//! mesh cannot intersect itself anywhere else. Contacts of particles around an intersection are ignored if they would push in
 //! the wrong direction.
 
-use super::sorted_pairs::first_turn;
 use crate::solver::{
     collision::ray::intersect_triangle, math::particle_lists::ParticleLists,
-    particles::ParticleArrays, state::SubstepTime, triangles::corners::Corners,
+    particles::ParticleArrays, triangles::corners::Corners,
 };
 use bevy::math::Vec3;
 
@@ -25,28 +24,30 @@ use bevy::math::Vec3;
 /// contact distance.
 const CORRECTION: f32 = 0.05;
 
-/// Largest distance of two particles around which intersections are searched, as a fraction of the neighbour spacing.
-/// Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner than 0.87 of that.
-/// Slightly more, because cloth stretches.
+/// Largest distance of two particles around which intersections are searched, as a fraction of the contact distance, or of the
+/// longest edge if that is less. Where an edge of a square grid passes through a triangle, one of its ends is nearer to a corner
+/// than 0.87 of the neighbour spacing, and the contact distance is at least that spacing; in a triangle with three edges of
+/// one length, than 0.77 of these. Slightly more, because cloth stretches.
 const SEARCH_RATIO: f32 = 0.9;
 
-/// Number of intersections per particle after which a search ends: it has looked at only some of the pairs then, others each
-/// time. A hundred sheets in one place have 8.
+/// Number of intersections per particle after which a search ends. It has looked at only some of the pairs then, and the next one
+/// continues there. A hundred sheets in one place have 8 in all.
 const MAX_FOUND: f32 = 0.15;
 
-/// Number of pairs per particle after which it ends as well. Sheets in one plane have many, but do not intersect yet.
+/// Number of near pairs per particle around which a search looks before it ends as well. Sheets in one plane have many, but do not
+/// intersect yet.
 const MAX_SEARCHED: f32 = 0.5;
 
-/// Number of rounds in which a search looks at all pairs, at one in so many in each.
+/// Largest number of rounds in which a search looks at all pairs, and number of successive ones that it looks at in the same round.
 const ROUNDS: usize = 256;
+const BLOCK: usize = 16;
 
 /// Number of intersections per particle above which cloth is tangled everywhere. Two sheets of 64² that cross along a line have
 /// less than 0.1.
 const TANGLED_EVERYWHERE: f32 = 1.0;
 
-/// Number of intersections below which a search finds all, and cloth is not tangled everywhere, however small it is; and number of
-/// pairs up to which it looks at all.
-const MIN_FOUND: f32 = 1000.0;
+/// Least value of each of the limits above, however small the cloth is.
+const MIN_LIMIT: f32 = 1000.0;
 
 /// An edge counts as lying in the plane of a triangle if the sine of its angle to the plane is less than this.
 const MIN_SINE: f32 = 0.1;
@@ -68,24 +69,25 @@ pub(super) struct Untangle {
     intersections: Vec<EdgeIntersection>,
     /// Estimated number of intersections that a look at all pairs would have found in the last search, most of them several times.
     estimate: Option<f32>,
+    /// Round with which the next search begins.
+    next_round: usize,
     /// Sorted pairs of particles with ignored contacts.
     ignored_pairs: Vec<[u32; 2]>,
 }
 
 impl Untangle {
-    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of the neighbour `spacing`, m; around some of
-    /// them, if there are very many intersections.
+    /// Searches around those of the given pairs that are closer than [`SEARCH_RATIO`] of `distance`, m; around some of them, if there
+    /// are very many intersections.
     pub(super) fn find(
         &mut self,
         p: &ParticleArrays,
         triangles: &Corners,
         pairs: &[[u32; 2]],
-        spacing: f32,
-        time: &SubstepTime,
+        distance: f32,
     ) {
         self.prepare(p.len(), triangles);
         let most = [MAX_SEARCHED, MAX_FOUND].map(|most| at_least(most, p.len()) as usize);
-        self.find_up_to(most, p, pairs, SEARCH_RATIO * spacing, time);
+        self.find_up_to(most, p, pairs, SEARCH_RATIO * distance);
         if self.intersections.is_empty() {
             return;
         }
@@ -111,23 +113,23 @@ impl Untangle {
         self.ignored_pairs = ignored;
     }
 
-    /// Searches around pairs that are closer than `near`, m, in rounds that each look at one pair in [`ROUNDS`], until it has
-    /// searched around so many, or found so many intersections.
+    /// Searches around pairs that are closer than `near`, m, round by round, until it has searched around so many pairs, or found so
+    /// many intersections, or a few more.
     fn find_up_to(
         &mut self,
-        [most_searched, most]: [usize; 2],
+        [max_searched, max_found]: [usize; 2],
         p: &ParticleArrays,
         pairs: &[[u32; 2]],
         near: f32,
-        time: &SubstepTime,
     ) {
         self.intersections.clear();
         let at = |i: u32| p.position.get(i as usize);
-        let first = first_turn(ROUNDS, pairs.len(), time);
+        let all_rounds = pairs.len().div_ceil(BLOCK).clamp(1, ROUNDS);
         let (mut rounds, mut searched) = (0, 0);
-        while rounds < ROUNDS && searched <= most_searched && self.intersections.len() < most {
-            let round = (first + rounds) % ROUNDS;
-            for &[i, j] in pairs.iter().skip(round).step_by(ROUNDS) {
+        while rounds < all_rounds && searched < max_searched && self.intersections.len() < max_found
+        {
+            let blocks = pairs.chunks(BLOCK).skip(self.next_round % all_rounds);
+            for &[i, j] in blocks.step_by(all_rounds).flatten() {
                 if at(i).distance_squared(at(j)) < near * near {
                     self.find_between(p, i, j);
                     self.find_between(p, j, i);
@@ -135,8 +137,9 @@ impl Untangle {
                 }
             }
             rounds += 1;
+            self.next_round = (self.next_round + 1) % all_rounds;
         }
-        let all = self.intersections.len() as f32 * ROUNDS as f32;
+        let all = self.intersections.len() as f32 * all_rounds as f32;
         self.estimate = Some(all / rounds.max(1) as f32);
     }
 
@@ -156,7 +159,7 @@ impl Untangle {
     fn index_triangles(&mut self, n: usize, triangles: &Corners) {
         self.counts = [n, triangles.len()];
         self.intersections.clear();
-        self.estimate = None;
+        self.end();
         let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
         self.fans.fill(n, || {
             let triangles = triangles.iter().filter(in_range);
@@ -209,7 +212,7 @@ impl Untangle {
 
     /// Records that the cloth is free of intersections.
     pub(super) fn end(&mut self) {
-        self.estimate = None;
+        (self.estimate, self.next_round) = (None, 0);
     }
 
     /// Collects the pairs with contacts that are not ignored. Meaningful only if there are intersections.
@@ -285,9 +288,9 @@ impl Untangle {
     }
 }
 
-/// Returns this number per particle of `n`, or [`MIN_FOUND`] if that is more.
+/// Returns this number per particle of `n`, or [`MIN_LIMIT`] if that is more.
 fn at_least(per_particle: f32, n: usize) -> f32 {
-    (per_particle * n as f32).max(MIN_FOUND)
+    (per_particle * n as f32).max(MIN_LIMIT)
 }
 
 impl EdgeIntersection {

@@ -1,11 +1,6 @@
 use super::*;
 use crate::solver::SoaVec3;
 
-/// The only substep of a step.
-fn only() -> SubstepTime {
-    SubstepTime::new(0.01, 1)
-}
-
 /// Two strips of 7 × 2 particles, the second upright and passing through the first by `depth` of its cells.
 fn intersecting_strips(depth: f32) -> (ParticleArrays, Corners) {
     let position = |i: u32| Vec3::new((i / 2) as f32, 0.0, (i % 2) as f32);
@@ -39,7 +34,7 @@ fn intersections_are_found_once_and_resolved() {
         let mut untangle = Untangle::default();
         let mass = |p: &ParticleArrays| p.position.iter().sum::<Vec3>();
         let before = mass(&p);
-        untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
+        untangle.find(&p, &triangles, &all_pairs(), 2.0);
         assert!(untangle.has_intersections(), "{depth}");
         let first = untangle.intersections.clone();
         let mut twice = first.clone();
@@ -48,7 +43,7 @@ fn intersections_are_found_once_and_resolved() {
         let mut substeps = 0;
         while untangle.has_intersections() {
             untangle.resolve(&mut p, 1.0);
-            untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
+            untangle.find(&p, &triangles, &all_pairs(), 2.0);
             substeps += 1;
             assert!(substeps < 200, "{depth}: {:?}", untangle.intersections);
         }
@@ -60,7 +55,7 @@ fn intersections_are_found_once_and_resolved() {
 fn contacts_that_push_to_the_wrong_side_are_ignored() {
     let (p, triangles) = intersecting_strips(0.2);
     let mut untangle = Untangle::default();
-    untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
+    untangle.find(&p, &triangles, &all_pairs(), 2.0);
     let mut kept = Vec::new();
     untangle.keep_contacts(&all_pairs(), &mut kept);
     let all = all_pairs();
@@ -78,7 +73,7 @@ fn contacts_that_push_to_the_wrong_side_are_ignored() {
             });
         assert!(in_one);
     }
-    untangle.find(&p, &triangles, &[], 2.0, &only());
+    untangle.find(&p, &triangles, &[], 2.0);
     assert!(!untangle.has_intersections());
 }
 
@@ -86,25 +81,26 @@ fn contacts_that_push_to_the_wrong_side_are_ignored() {
 fn of_very_many_intersections_each_substep_finds_others() {
     let (p, triangles) = intersecting_strips(1.3);
     let mut untangle = Untangle::default();
-    untangle.find(&p, &triangles, &all_pairs(), 2.0, &only());
+    untangle.find(&p, &triangles, &all_pairs(), 2.0);
     let (all, estimate) = (untangle.intersections.clone(), untangle.estimate.unwrap());
     assert!(!untangle.is_everywhere() && estimate >= all.len() as f32);
-    for most in [[0, usize::MAX], [usize::MAX, 1]] {
+    for most in [[1, usize::MAX], [usize::MAX, 1]] {
         let (mut found, mut mean, mut fewest) = (Vec::new(), 0.0, usize::MAX);
-        for time in SubstepTime::new(0.01, 64).substeps() {
-            untangle.find_up_to(most, &p, &all_pairs(), 2.0 * SEARCH_RATIO, &time);
+        for _ in 0..ROUNDS {
+            untangle.find_up_to(most, &p, &all_pairs(), 2.0 * SEARCH_RATIO);
             fewest = fewest.min(untangle.intersections.len());
             found.append(&mut untangle.intersections);
-            mean += untangle.estimate.unwrap() / 64.0;
+            mean += untangle.estimate.unwrap() / ROUNDS as f32;
         }
         found.sort_unstable();
         found.dedup();
         assert_eq!(found, all);
         assert!(fewest < all.len(), "{fewest}");
         let ratio = mean / estimate;
-        assert!((0.5..2.0).contains(&ratio), "{mean}, not {estimate}");
+        // A search that ends with its first hit expects more than there are.
+        assert!((0.5..8.0).contains(&ratio), "{mean}, not {estimate}");
     }
-    untangle.estimate = Some(2.0 * MIN_FOUND);
+    untangle.estimate = Some(2.0 * MIN_LIMIT);
     assert!(untangle.is_everywhere() && !untangle.is_new());
     untangle.end();
     assert!(!untangle.is_everywhere() && untangle.is_new());
