@@ -107,15 +107,29 @@ impl Corners {
         (0..self.len()).map(|triangle| self.at(triangle))
     }
 
+    /// Iterates over the triangles of the first `count` particles in order. Leaves out triangles with other particles.
+    pub(crate) fn within(&self, count: usize) -> impl Iterator<Item = [u32; 3]> + '_ {
+        let is_within = move |corners: &[u32; 3]| corners.iter().all(|&i| (i as usize) < count);
+        self.iter().filter(is_within)
+    }
+
+    /// Returns the length of the longest edge between particles at these positions, m; 0 without triangles.
+    pub(crate) fn longest_edge(&self, positions: &SoaVec3) -> f32 {
+        let squares = self.within(positions.len()).flat_map(|corners| {
+            let [a, b, c] = corners.map(|i| positions.get(i as usize));
+            [b - a, c - b, a - c].map(Vec3::length_squared)
+        });
+        squares.fold(0.0, f32::max).sqrt()
+    }
+
     /// Returns the corners and the normal of each triangle of the particles at these positions; the normals are as long as twice
     /// the areas, m². Leaves out triangles with other particles.
     pub(crate) fn normals<'a>(
         &'a self,
         positions: &'a SoaVec3,
     ) -> impl Iterator<Item = ([usize; 3], Vec3)> + 'a {
-        let corners = self.iter().map(|corners| corners.map(|i| i as usize));
-        let known = corners.filter(|corners| corners.iter().all(|&i| i < positions.len()));
-        known.map(|corners| {
+        self.within(positions.len()).map(|corners| {
+            let corners = corners.map(|i| i as usize);
             let [a, b, c] = corners.map(|i| positions.get(i));
             (corners, (b - a).cross(c - a))
         })

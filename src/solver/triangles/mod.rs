@@ -14,7 +14,6 @@ use crate::solver::{
     simd::soa::SoaVec3,
     triangles::{corners::Corners, grid_layout::GridLayout},
 };
-use bevy::math::Vec3;
 use std::ops::Range;
 
 /// Triangles between particles, with their rest areas.
@@ -192,12 +191,7 @@ impl Triangles {
             0.5 * (b - a).cross(c - a).length()
         };
         self.rest_area = self.indices.iter().map(area).collect();
-        let longest = self.indices.iter().fold(0.0_f32, |longest, corners| {
-            let [a, b, c] = corners.map(|i| positions.get(i as usize));
-            let squares = [b - a, c - b, a - c].map(Vec3::length_squared);
-            squares.into_iter().fold(longest, f32::max)
-        });
-        self.longest_edge = longest.sqrt();
+        self.longest_edge = self.indices.longest_edge(positions);
     }
 
     /// Returns the area assigned to each particle, m²: a third of each triangle at the particle.

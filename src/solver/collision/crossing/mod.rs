@@ -228,7 +228,7 @@ impl CrossingFilter {
         self.relative_end.extend(relative);
         let distance = distance.min(self.diagonal());
         self.limits.begin(self.end.len());
-        self.limit(distance);
+        self.is_tangled_everywhere = self.limit(distance);
         self.frame += self.common;
     }
 
@@ -238,9 +238,8 @@ impl CrossingFilter {
             return;
         }
         let shifted = self.parts.iter().flat_map(|part| {
-            let (first, len) = (part.first as u32, part.len as u32);
-            let in_range = move |corners: &[u32; 3]| corners.iter().all(|&i| i < len);
-            let triangles = part.triangles.iter().filter(in_range);
+            let first = part.first as u32;
+            let triangles = part.triangles.within(part.len);
             triangles.map(move |corners| corners.map(|i| i + first))
         });
         self.patches = Patches::new(self.end.len(), shifted.collect());
@@ -250,10 +249,10 @@ impl CrossingFilter {
         self.touching.reserve(self.end.len());
     }
 
-    /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross.
-    fn limit(&mut self, distance: f32) {
-        let mut response = Response::Collide;
-        let mut is_free = true;
+    /// Searches for pairs of triangles and changes the ways of their particles, until none of them cross. Returns whether the cloth
+    /// is tangled, and there are too many.
+    fn limit(&mut self, distance: f32) -> bool {
+        let (mut response, mut is_free) = (Response::Collide, true);
         let (mut searches, mut jams) = (0, 0);
         let mut is_tangled = None;
         let mut divisor = if self.was_tangled { TANGLED_DIVISOR } else { 1 };
@@ -267,7 +266,7 @@ impl CrossingFilter {
             let pairs = self.candidates.pairs();
             let is_first = searches == 0;
             if pairs.is_empty() || !(is_first || has_new) && is_free {
-                return;
+                return false;
             }
             let mut mesh = MovingMesh {
                 patches: &self.patches,
@@ -290,7 +289,6 @@ impl CrossingFilter {
                 }
                 is_tangled = Some(found);
             }
-            let is_tangled = is_tangled == Some(true);
             let mut outcome = Outcome::Jammed;
             if is_complete {
                 searches += 1;
@@ -302,10 +300,7 @@ impl CrossingFilter {
             is_free = outcome == Outcome::Free;
             match outcome {
                 // There is nothing to keep, and cloth that stops would stay as it is.
-                Outcome::Jammed if is_tangled => {
-                    self.is_tangled_everywhere = true;
-                    return;
-                }
+                Outcome::Jammed if is_tangled == Some(true) => return true,
                 Outcome::Jammed => {
                     jams += 1;
                     self.shorten();
@@ -315,6 +310,7 @@ impl CrossingFilter {
             }
         }
         self.move_as_one();
+        false
     }
 
     /// Halves the longest motion relative to the common one, of all free particles: none keeps a longer one.

@@ -10,8 +10,9 @@ use super::{
 use crate::solver::{collision::collider::Friction, particles::ParticleArrays, simd::dispatch};
 use bevy::math::Vec3;
 
-/// Depth in which particles are left, as a fraction of the contact distance. Contacts at rest last from substep to substep only if they are not pushed
-/// apart each time; with 0.05 a stack of five cloths rests later, with 0.01 it slides from its block in the end.
+/// Depth in which particles are left, as a fraction of the contact distance. Contacts at rest last from substep to substep only
+/// if they are not pushed apart each time; with 0.05 a stack of five cloths rests later, with 0.01 it slides from its block in
+/// the end.
 const SLOP: f32 = 0.1;
 
 /// Rules for the contacts of pairs of particles.

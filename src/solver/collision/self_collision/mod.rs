@@ -49,8 +49,8 @@ pub(super) use contact_response::PairRules;
 use crowd::{CROWDED, Crowd};
 use motion_bins::{MotionBins, MotionThresholds, Staleness};
 use relative_motion::measure_way;
+use settings::density;
 pub use settings::{SelfCollisionSettings, rest_spacing, self_distance};
-use settings::{density, longest_edge};
 use sorted_pairs::{SortedPairs, merge};
 use spatial_hash::SpatialHash;
 use surface_normals::SurfaceNormals;
@@ -284,7 +284,7 @@ impl SelfContactPairs {
                 .map(|&rest| settings.to_world * rest)
                 .collect();
             self.spacing = rest_spacing(settings.rest, settings.triangles, settings.to_world);
-            self.longest_edge = longest_edge(&self.rest, settings.triangles);
+            self.longest_edge = settings.triangles.longest_edge(&self.rest);
             self.hash.reserve(n);
             self.pairs.reserve(n, 2);
             self.stale_pairs.reserve(n, 1);

@@ -2,11 +2,8 @@
 
 use super::relative_motion::slow_down;
 use crate::solver::{
-    collision::collider::Friction,
-    integrate::update_displacements,
-    particles::ParticleArrays,
-    simd::soa::{SoaVec3, bounds},
-    triangles::corners::Corners,
+    collision::collider::Friction, integrate::update_displacements, particles::ParticleArrays,
+    simd::soa::bounds, triangles::corners::Corners,
 };
 use bevy::math::{Mat3, Vec3};
 
@@ -91,16 +88,6 @@ pub fn rest_spacing(rest: &[Vec3], triangles: &Corners, to_world: Mat3) -> f32 {
     let doubled = triangles.iter().map(doubled).filter(|&area| area != 0.0);
     let (sum, count) = doubled.fold((0.0, 0_u32), |(sum, count), area| (sum + area, count + 1));
     (sum / f64::from(count.max(1))).sqrt() as f32
-}
-
-/// Returns the length of the longest edge of these triangles, m; 0 without triangles.
-pub(super) fn longest_edge(rest: &SoaVec3, triangles: &Corners) -> f32 {
-    let at = |i: u32| rest.get(i as usize);
-    let is_valid = |corners: &[u32; 3]| corners.iter().all(|&i| (i as usize) < rest.len());
-    let edges = (triangles.iter().filter(is_valid)).flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]);
-    edges.fold(0.0_f32, |longest, [a, b]| {
-        longest.max(at(a).distance(at(b)))
-    })
 }
 
 /// Returns the number of particles of a flat cloth in the square of the distance that they keep, at least 1.

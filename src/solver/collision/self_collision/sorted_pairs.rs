@@ -81,21 +81,17 @@ pub(super) fn merge(a: &[[u32; 2]], b: &[[u32; 2]], merged: &mut Vec<[u32; 2]>) 
     }
 }
 
-/// Keeps at most `max` pairs, others in each substep. Returns of how many pairs one is kept.
+/// Keeps at most `max` pairs: others in each substep, and from step to step others as their number changes. Returns of how many
+/// pairs one is kept.
 pub(super) fn thin_out(pairs: &mut Vec<[u32; 2]>, max: usize, time: &SubstepTime) -> usize {
     let every = pairs.len().div_ceil(max.max(1)).max(1);
     if every > 1 {
-        let first = first_turn(every, pairs.len(), time);
+        let turn = every * time.index as usize / time.count as usize;
+        let first = (turn + pairs.len()) % every;
         let mut is_kept = (0..).map(|k: usize| k % every == first);
         pairs.retain(|_| is_kept.next() == Some(true));
     }
     every
-}
-
-/// Returns the index of the first item to take in a substep, if one in `every` is: others in each substep, and from step to step
-/// others as the number of items changes.
-pub(super) fn first_turn(every: usize, items: usize, time: &SubstepTime) -> usize {
-    (every * time.index as usize / time.count as usize + items) % every
 }
 
 #[cfg(test)]

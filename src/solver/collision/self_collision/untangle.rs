@@ -160,9 +160,8 @@ impl Untangle {
         self.counts = [n, triangles.len()];
         self.intersections.clear();
         self.end();
-        let in_range = |corners: &[u32; 3]| corners.iter().all(|&corner| (corner as usize) < n);
         self.fans.fill(n, || {
-            let triangles = triangles.iter().filter(in_range);
+            let triangles = triangles.within(n);
             triangles.flat_map(|[a, b, c]| [(a, [b, c]), (b, [c, a]), (c, [a, b])])
         });
     }
