@@ -141,6 +141,7 @@ fn reset_cloth(entity: Entity, params: ResetParams) {
     bound.targets.clear();
     cloth.contacts.contacts.had_contact = false;
     cloth.contacts.contacts.warm_start.clear();
+    cloth.contacts.contacts.forget();
     constraints.forget_angular_momentum();
     let pins = cloth.pins.unwrap_or(&NO_PINS);
     rebind_pins(&label, pins, particles, painted, bound, frame);

@@ -24,11 +24,6 @@ pub(crate) struct ClothContacts {
 }
 
 impl ClothContacts {
-    /// Discards cached contacts, after particles or their rest positions changed.
-    pub(crate) fn forget(&mut self) {
-        self.contacts.self_pairs.forget();
-    }
-
     /// Returns the minimum distance kept from itself and other cloths, m; `None` if it collides with no cloth.
     pub(crate) fn distance(
         &mut self,

@@ -316,7 +316,7 @@ impl ClothSnapshot {
         frame.frame_motion = None;
         // A cloth cut since then may have the same particle count, so bind again.
         frame.bound_max_distance = None;
-        target.contacts.forget();
+        target.contacts.contacts.forget();
         target.mesh.last_written = None;
         target.sleep_timer.state.clone_from(&self.sleep);
     }

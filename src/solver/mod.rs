@@ -94,7 +94,7 @@ pub mod triangles;
 pub use collision::bodies::{Bodies, BodyAttachment, BodyMotion, BodyPart, RigidBody, Solid};
 pub use collision::cloth_contacts::{IslandCloth, IslandContacts};
 pub use collision::collider::{Collider, Friction, Surface, collide, deepest_penetration};
-pub(crate) use collision::crossing::CrossingFilter;
+pub(crate) use collision::crossing::{CrossingFilter, FilteredCloth};
 pub use collision::mesh::{MeshCollider, SurfaceError, TriangleSurface, deepest_mesh_penetration};
 pub use collision::self_collision::{
     ContactForce, SelfCollisionSettings, SelfContactPairs, WarmStart, rest_spacing, self_distance,

@@ -8,7 +8,7 @@ use crate::solver::{
     collision::{
         bodies::Bodies,
         collider::{Collider, Surface},
-        crossing::{CrossingFilter, MotionStart},
+        crossing::{CrossingFilter, FilteredCloth, MotionStart},
         self_collision::{SelfCollisionSettings, SelfContactPairs, WarmStart},
         triangle_contacts::TriangleContacts,
     },
@@ -89,7 +89,21 @@ impl Contacts {
     ) {
         self.self_pairs.update(particles, settings);
         self.warm_start.reserve(particles.len());
-        (self.crossings).prepare(particles, settings.triangles, settings.distance);
+        let cloth = FilteredCloth::alone(particles, &self.motion_start, settings.triangles);
+        self.crossings.prepare(cloth, settings.distance);
+        self.motion_start.is_filtered = true;
+    }
+
+    /// Discards cached contacts, after particles or their rest positions changed.
+    pub(crate) fn forget(&mut self) {
+        self.leave_to_island();
+        self.motion_start.is_filtered = false;
+    }
+
+    /// Discards cached contacts of the cloth with itself: those of its island apply.
+    pub(crate) fn leave_to_island(&mut self) {
+        self.self_pairs.forget();
+        self.crossings.forget_near_features();
     }
 }
 

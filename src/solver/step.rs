@@ -18,6 +18,7 @@ use crate::solver::{
     collision::{
         bodies::{BodyContactInput, FULL_STEP},
         collider::{Collider, ContactSurface, Surface, update_and_collide},
+        crossing::FilteredCloth,
         mesh::MeshCollider,
     },
     constraints::{
@@ -262,16 +263,25 @@ impl<'a> ClothState<'a> {
         }
     }
 
-    /// Updates displacements and solves contacts of the cloth with itself. Does nothing without self-collision:
+    /// Updates displacements and solves contacts of the cloth with itself, those of particles and of near features. Does nothing
+    /// without self-collision:
     /// [`collide`](Self::collide) updates displacements in any case.
     pub fn collide_self(&mut self, settings: &StepSettings, time: &SubstepTime) {
         if let Some(self_collision) = &settings.self_collision {
             let Contacts {
                 self_pairs,
                 warm_start,
+                crossings,
+                motion_start,
                 ..
             } = &mut *self.contacts;
+            if time.index == 0 && motion_start.is_used() {
+                let triangles = self_collision.triangles;
+                let cloth = FilteredCloth::alone(self.particles, motion_start, triangles);
+                crossings.find_near_features(std::iter::once(cloth));
+            }
             self_pairs.collide(self.particles, self_collision, warm_start, time);
+            crossings.keep_features_apart(&mut [Some((&mut *self.particles, motion_start))]);
         }
     }
 
@@ -374,6 +384,7 @@ impl<'a> ClothState<'a> {
         let is_finite = particles.all_finite(workers);
         if !is_finite {
             particles.restore();
+            self.contacts.forget();
             self.contacts.warm_start.clear();
         }
         particles.rebase();
@@ -390,7 +401,8 @@ impl<'a> ClothState<'a> {
         if motion_start.is_used() {
             let triangles = &self.triangles.indices;
             crossings.begin();
-            crossings.add(self.particles, Some(motion_start), triangles);
+            let cloth = FilteredCloth::alone(self.particles, motion_start, triangles);
+            crossings.add(cloth, true);
             crossings.find_limits(motion_start.distance);
             crossings.apply(0, self.particles, motion_start);
         }

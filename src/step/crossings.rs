@@ -1,7 +1,10 @@
 //! Keeps the cloths of an island from passing through each other and themselves. A cloth that touches no other does so alone,
 //! in its solver ([`ClothState`](crate::solver::ClothState)).
 
-use crate::step::substeps::IslandItem;
+use crate::{
+    solver::{CrossingFilter, FilteredCloth, SubstepTime},
+    step::{query::StepQueryItem, substeps::IslandItem},
+};
 use bevy::prelude::*;
 
 impl IslandItem<'_, '_, '_> {
@@ -23,9 +26,7 @@ impl IslandItem<'_, '_, '_> {
         let mut distance = f32::INFINITY;
         for cloth in &self.cloths {
             let start = &cloth.contacts.contacts.motion_start;
-            let moves = !cloth.rate.is_skipped && start.is_used();
-            let triangles = &cloth.shape.triangles.indices;
-            filter.add(&cloth.particles, moves.then_some(start), triangles);
+            filter.add(filtered(cloth), !cloth.rate.is_skipped && start.is_used());
             distance = distance.min(start.distance);
         }
         filter.find_limits(distance);
@@ -54,4 +55,28 @@ impl IslandItem<'_, '_, '_> {
             contacts.contacts.motion_start.clear();
         }
     }
+}
+
+/// Returns a cloth of an island for the filter.
+pub(super) fn filtered<'a>(cloth: &'a StepQueryItem) -> FilteredCloth<'a> {
+    FilteredCloth {
+        particles: &cloth.particles.0,
+        start: &cloth.contacts.contacts.motion_start,
+        triangles: &cloth.shape.triangles.indices,
+        id: cloth.label.entity.to_bits(),
+    }
+}
+
+/// Keeps the features of the cloths of an island apart that were near each other when the step began.
+pub(super) fn keep_features_apart(
+    filter: &CrossingFilter,
+    cloths: &mut [StepQueryItem],
+    time: &SubstepTime,
+) {
+    let due = cloths.iter_mut().map(|cloth| {
+        let is_due = cloth.substep(time).is_some();
+        let start = &cloth.contacts.contacts.motion_start;
+        is_due.then_some((&mut cloth.particles.0, start))
+    });
+    filter.keep_features_apart(&mut due.collect::<Vec<_>>());
 }

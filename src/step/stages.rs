@@ -16,6 +16,7 @@ use crate::{
     },
     collision::{active_colliders::ActiveColliders, broad_phase::ClothIslands},
     step::{
+        crossings::{filtered, keep_features_apart},
         query::{LentState, StepQuery, StepQueryItem},
         substeps::{IslandItem, group_by_island},
     },
@@ -59,6 +60,11 @@ impl SubstepInputs<'_, '_, '_> {
         let Some(island) = &mut item.island else {
             return;
         };
+        if time.index == 0 {
+            island
+                .filter
+                .find_near_features(item.cloths.iter().map(filtered));
+        }
         let mut layers = Vec::with_capacity(item.cloths.len());
         let mut members = Vec::with_capacity(item.cloths.len());
         for cloth in &mut item.cloths {
@@ -67,7 +73,7 @@ impl SubstepInputs<'_, '_, '_> {
             let contacts = cloth.contacts.bypass_change_detection();
             if time.index == 0 {
                 // Those of the island apply.
-                contacts.forget();
+                contacts.contacts.leave_to_island();
             }
             if let Some(settings) = settings.self_collision {
                 layers.push(cloth.layers.copied().unwrap_or_default());
@@ -83,6 +89,7 @@ impl SubstepInputs<'_, '_, '_> {
         }
         let interact = |a: usize, b: usize| layers[a].interacts_with(layers[b]);
         (island.contacts).collide(&mut members, interact, time);
+        keep_features_apart(&island.filter, &mut item.cloths, time);
     }
 
     /// Takes the stage of a substep after contacts between cloths.

@@ -1,7 +1,7 @@
 //! Pairs of triangles that may touch in a step.
 
 use super::{
-    limits::GAP,
+    near_features::GAP,
     patch_motion::{MeasureMotion, Motion, PatchMotion},
     patches::Patches,
     sweep::Sweep,

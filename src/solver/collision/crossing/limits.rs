@@ -6,8 +6,8 @@
 //! and Friction for Cloth Animation", 2002).
 
 use super::{
-    moving_mesh::{MovingMesh, SharedMotion, TOUCH, for_each_features},
-    time_of_contact::{Features, combine},
+    moving_mesh::{MovingMesh, SharedMotion, for_each_features},
+    time_of_contact::Features,
     triangle_pairs::{bounds, boxes_overlap, edge_crosses},
     zones::Zones,
 };
@@ -24,14 +24,7 @@ const FREE_ROUNDS: u32 = 8;
 /// crumples take up to 5.
 const MAX_TESTS: usize = 256;
 
-/// Distance to which features that are nearer move apart, and which others keep, as a fraction of the distance that particles
-/// keep: much more than rounding, much less than is seen.
-pub(super) const GAP: f32 = 0.1;
-
-/// Distance by which they move apart in a step, likewise.
-const SEPARATION: f32 = 0.02;
-
-/// Gap of features that come no nearer, likewise: wider than rounding can close.
+/// Gap of features that come no nearer, as a fraction of the distance that particles keep: wider than rounding can close.
 const LEAST_GAP: f64 = 1e-3;
 
 /// Response of features that would cross.
@@ -123,7 +116,7 @@ impl Limits {
     ) -> bool {
         let mut any = false;
         for &pair in candidates {
-            let is_marked = |&triangle: &u32| self.all_tangled(mesh.around(triangle));
+            let is_marked = |&triangle: &u32| self.all_tangled(mesh.patches.around(triangle));
             if !pair.iter().all(is_marked) && is_tangled(mesh, pair) {
                 if !is_complete {
                     self.is_tangled.fill(true);
@@ -134,19 +127,6 @@ impl Limits {
             }
         }
         any
-    }
-
-    /// Moves features of these pairs of triangles apart that are very near each other.
-    pub(super) fn separate_all(&mut self, mesh: &mut MovingMesh, candidates: &[[u32; 2]]) {
-        for &pair in candidates {
-            let corners = pair.map(|triangle| mesh.corners(triangle));
-            if self.all_tangled(corners.as_flattened()) {
-                continue;
-            }
-            for_each_features(mesh, pair, |mesh, features, particles| {
-                self.separate(mesh, features, particles);
-            });
-        }
     }
 
     /// Changes the ways of particles until none of these pairs of triangles cross each other.
@@ -168,7 +148,7 @@ impl Limits {
             let is_free = round < FREE_ROUNDS;
             let mut found = false;
             for &pair in candidates {
-                let corners = pair.map(|triangle| mesh.corners(triangle));
+                let corners = pair.map(|triangle| mesh.patches.corners(triangle));
                 let corners = corners.as_flattened();
                 if !self.any_changed(corners)
                     || self.all_tangled(corners)
@@ -226,59 +206,14 @@ impl Limits {
     /// Marks the particles around two triangles, all those of their patches.
     fn mark_tangled(&mut self, mesh: &MovingMesh, pair: [u32; 2]) {
         for triangle in pair {
-            for &i in mesh.around(triangle) {
+            for &i in mesh.patches.around(triangle) {
                 self.is_tangled[i as usize] = true;
             }
         }
     }
 
-    /// Moves two features apart that are very near each other or would come so near, and removes the velocity at which they
-    /// approach. If only those were moved that are very near, they would part in one step and come near in the next, for ever: hems
-    /// of irregular sheets at rest trembled by 100 mm/s. Features that stay apart along one axis are left alone.
-    fn separate(&mut self, mesh: &mut MovingMesh, features: Features, particles: [u32; 4]) {
-        if !mesh.may_touch(features, particles, GAP) {
-            return;
-        }
-        let indices = particles.map(|i| i as usize);
-        let at = |positions: &[Vec3A]| indices.map(|i| positions[i].as_dvec3());
-        let start = at(mesh.start);
-        let weights = features.closest_points(start);
-        let apart = combine(weights, start);
-        let (gap, distance) = (apart.length(), f64::from(mesh.distance));
-        if !(gap > 0.0 && gap < distance) || self.are_tangled(features, particles) {
-            return;
-        }
-        let normal = apart / gap;
-        let least = f64::from(GAP) * distance;
-        let wanted = least.min(gap + f64::from(SEPARATION) * distance);
-        let missing = (wanted - normal.dot(combine(weights, at(mesh.end)))).max(0.0);
-        let approach = normal.dot(combine(weights, at(mesh.velocity))).min(0.0);
-        if missing == 0.0 && (approach == 0.0 || gap >= least) {
-            return;
-        }
-        let masses = indices.map(|i| f64::from(mesh.inverse_mass[i]));
-        let sum: f64 = (0..4).map(|k| weights[k] * weights[k] * masses[k]).sum();
-        if sum == 0.0 {
-            return;
-        }
-        for (k, i) in indices.into_iter().enumerate() {
-            // A light one with a small weight beside heavy ones would be thrown many times as far: 59 mm in one step of cloth at rest
-            // on a cone.
-            let share = (weights[k] * masses[k] / sum).clamp(-1.0, 1.0);
-            let direction = normal * share;
-            let moved = (direction * missing).as_vec3a();
-            mesh.end[i] += moved;
-            mesh.relative_end[i] += moved;
-            mesh.velocity[i] -= (direction * approach).as_vec3a();
-            if mesh.inverse_mass[i] > 0.0 {
-                self.is_changed[i] = true;
-                self.is_moved[i] = true;
-            }
-        }
-    }
-
     /// Returns whether both features are near edges that cross triangles when the motion begins.
-    fn are_tangled(&self, features: Features, particles: [u32; 4]) -> bool {
+    pub(super) fn are_tangled(&self, features: Features, particles: [u32; 4]) -> bool {
         let is_tangled = particles.map(|i| self.is_tangled[i as usize]);
         let (one, other) = is_tangled.split_at(features.first_particles());
         one.contains(&true) && other.contains(&true)
@@ -294,7 +229,7 @@ impl Limits {
         response: Response,
         is_free: bool,
     ) -> bool {
-        if !mesh.may_touch(features, particles, TOUCH) || self.are_tangled(features, particles) {
+        if !mesh.may_touch(features, particles) || self.are_tangled(features, particles) {
             return false;
         }
         let at = |positions: &[Vec3A]| particles.map(|i| positions[i as usize].as_dvec3());
@@ -361,7 +296,7 @@ impl Limits {
 
 /// Returns whether an edge of one triangle crosses the other when the motion begins, or touches it.
 fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
-    let both = pair.map(|triangle| mesh.corners(triangle));
+    let both = pair.map(|triangle| mesh.patches.corners(triangle));
     let at = both.map(|corners| corners.map(|i| mesh.start[i as usize]));
     let [one, other] = at.map(bounds);
     if !boxes_overlap(one, other, 0.0) {
@@ -382,6 +317,3 @@ fn is_tangled(mesh: &mut MovingMesh, pair: [u32; 2]) -> bool {
     }
     is_tangled
 }
-
-#[cfg(test)]
-mod tests;

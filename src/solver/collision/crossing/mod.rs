@@ -24,6 +24,7 @@
 //! | `limits` | tests the candidates, and limits the motion of their particles |
 //! | `motion_start` | positions when the step began |
 //! | `moving_mesh` | moving triangles, and the pairs of their features |
+//! | `near_features` | contacts of features that are very near each other, in each substep |
 //! | `near_patch` | moving triangles of a patch that is near others |
 //! | `patches` | connected triangles that are tested together |
 //! | `patch_motion` | their swept bounding boxes, and the directions that all of them face |
@@ -38,6 +39,7 @@ mod fans;
 mod limits;
 mod motion_start;
 mod moving_mesh;
+mod near_features;
 mod near_patch;
 mod patch_motion;
 mod patches;
@@ -51,12 +53,14 @@ use self::{
     common_motion::{mean_of_pinned, median},
     limits::{Limits, Outcome, Response},
     moving_mesh::MovingMesh,
+    near_features::NearFeatures,
     patch_motion::Motion,
     patches::Patches,
 };
 use crate::solver::{particles::ParticleArrays, triangles::corners::Corners};
 use bevy::math::{Vec3, Vec3A};
 pub(crate) use motion_start::MotionStart;
+pub(crate) use near_features::FeatureCloth;
 
 /// Inverse mass of a particle that touches a collider, relative to the real one.
 const MOBILITY_AT_COLLIDERS: f32 = 1e-3;
@@ -108,11 +112,42 @@ pub(crate) struct CrossingFilter {
     is_tangled_everywhere: bool,
     candidates: Candidates,
     limits: Limits,
+    near_features: NearFeatures,
+    /// Distance that particles keep, m.
+    distance: f32,
+}
+
+/// Cloth for the filter.
+#[derive(Clone, Copy)]
+pub(crate) struct FilteredCloth<'a> {
+    pub(crate) particles: &'a ParticleArrays,
+    /// Begin of its motion.
+    pub(crate) start: &'a MotionStart,
+    pub(crate) triangles: &'a Corners,
+    /// Number that tells it from others, the same in each step.
+    pub(crate) id: u64,
+}
+
+impl<'a> FilteredCloth<'a> {
+    /// Returns a cloth that touches no other.
+    pub(crate) fn alone(
+        particles: &'a ParticleArrays,
+        start: &'a MotionStart,
+        triangles: &'a Corners,
+    ) -> Self {
+        Self {
+            particles,
+            start,
+            triangles,
+            id: 0,
+        }
+    }
 }
 
 /// Cloth in the filter.
 #[derive(Clone, Debug)]
 struct Part {
+    id: u64,
     /// Index of its first particle.
     first: usize,
     /// Number of particles.
@@ -121,11 +156,20 @@ struct Part {
     origin: Vec3,
 }
 
+impl Part {
+    /// Returns whether this is a cloth, with the same particles and triangles.
+    fn is_of(&self, cloth: &FilteredCloth) -> bool {
+        self.id == cloth.id
+            && self.len == cloth.particles.len()
+            && self.triangles.is_copy_of(cloth.triangles)
+    }
+}
+
 impl CrossingFilter {
     /// Prepares the filter for the steps of one cloth, so that the first one takes no longer than others.
-    pub(crate) fn prepare(&mut self, p: &ParticleArrays, triangles: &Corners, distance: f32) {
+    pub(crate) fn prepare(&mut self, cloth: FilteredCloth, distance: f32) {
         self.begin();
-        self.add(p, None, triangles);
+        self.add(cloth, false);
         self.find_limits(distance);
     }
 
@@ -140,26 +184,22 @@ impl CrossingFilter {
         self.touching.clear();
     }
 
-    /// Adds a cloth at the end of its step, which began with `start`; without it, the cloth does not move in this step.
-    pub(crate) fn add(
-        &mut self,
-        p: &ParticleArrays,
-        start: Option<&MotionStart>,
-        triangles: &Corners,
-    ) {
-        if start.is_some() && p.is_tangled {
+    /// Adds a cloth at the end of its motion, or one that does not move.
+    pub(crate) fn add(&mut self, cloth: FilteredCloth, moves: bool) {
+        let (p, triangles) = (cloth.particles, cloth.triangles);
+        let start = moves.then_some(cloth.start);
+        if moves && p.is_tangled {
             self.was_tangled = true;
             self.is_tangled_everywhere |= p.is_tangled_everywhere;
         }
         let (first, len) = (self.start.len(), p.len());
         let known = self.parts.get(self.added);
-        let is_known = known.is_some_and(|part| {
-            part.first == first && part.len == len && part.triangles.is_copy_of(triangles)
-        });
+        let is_known = known.is_some_and(|part| part.first == first && part.is_of(&cloth));
         if !is_known {
             self.parts.truncate(self.added);
             self.is_current = false;
             self.parts.push(Part {
+                id: cloth.id,
                 first,
                 len,
                 triangles: triangles.clone(),
@@ -208,6 +248,9 @@ impl CrossingFilter {
         let is_finite = || self.end.iter().chain(&self.start).all(|at| at.is_finite());
         if self.is_tangled_everywhere || !is_finite() {
             self.limits.begin(0);
+            self.near_features.clear();
+            // The cloth is put back.
+            self.near_features.is_known = self.is_tangled_everywhere;
             return;
         }
         self.update_patches();
@@ -230,6 +273,61 @@ impl CrossingFilter {
         self.limits.begin(self.end.len());
         self.is_tangled_everywhere = self.limit(distance);
         self.frame += self.common;
+        self.distance = distance;
+        match self.is_tangled_everywhere {
+            true => self.near_features.clear(),
+            false => {
+                let (patches, pairs) = (&self.patches, self.candidates.pairs());
+                (self.near_features).find(patches, &self.end, distance, pairs, &self.limits);
+            }
+        }
+    }
+
+    /// Discards the features that are near each other.
+    pub(crate) fn forget_near_features(&mut self) {
+        self.near_features.is_known = false;
+    }
+
+    /// Finds the features of these cloths that are near each other where their motion begins, unless they are known from the end
+    /// of the last one.
+    pub(crate) fn find_near_features<'a>(
+        &mut self,
+        cloths: impl Iterator<Item = FilteredCloth<'a>> + Clone,
+    ) {
+        let matches = |(part, cloth): (&Part, FilteredCloth)| {
+            let is_filtered = cloth.start.is_filtered || !cloth.start.is_used();
+            is_filtered && part.is_of(&cloth)
+        };
+        if self.near_features.is_known
+            && cloths.clone().count() == self.parts.len()
+            && self.parts.iter().zip(cloths.clone()).all(matches)
+        {
+            return;
+        }
+        self.begin();
+        let mut distance = f32::INFINITY;
+        for cloth in cloths {
+            let (p, start) = (cloth.particles, cloth.start);
+            self.add(cloth, false);
+            if !start.is_used() {
+                continue;
+            }
+            distance = distance.min(start.distance);
+            let shift = Vec3A::from(p.origin - self.parts[0].origin);
+            let first = self.start.len() - p.len();
+            for positions in [&mut self.start[first..], &mut self.end[first..]] {
+                for (to, at) in positions.iter_mut().zip(&start.positions) {
+                    *to = at + shift;
+                }
+            }
+        }
+        self.find_limits(distance);
+    }
+
+    /// Keeps features of the cloths of the last filtered motion apart that were near each other then: after the contacts of
+    /// particles in a substep.
+    pub(crate) fn keep_features_apart(&self, cloths: &mut [FeatureCloth]) {
+        (self.near_features).keep_apart(&self.parts, cloths, self.distance);
     }
 
     /// Cuts the triangles of all cloths into patches, if these are others than in the last step.
@@ -264,8 +362,7 @@ impl CrossingFilter {
             let has_new =
                 (self.candidates).update(&self.patches, ways, self.frame, distance, divisor);
             let pairs = self.candidates.pairs();
-            let is_first = searches == 0;
-            if pairs.is_empty() || !(is_first || has_new) && is_free {
+            if pairs.is_empty() || !(searches == 0 || has_new) && is_free {
                 return false;
             }
             let mut mesh = MovingMesh {
@@ -292,9 +389,6 @@ impl CrossingFilter {
             let mut outcome = Outcome::Jammed;
             if is_complete {
                 searches += 1;
-                if is_first {
-                    self.limits.separate_all(&mut mesh, pairs);
-                }
                 outcome = self.limits.find(&mut mesh, pairs, response);
             }
             is_free = outcome == Outcome::Free;

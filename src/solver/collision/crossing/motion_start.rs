@@ -18,6 +18,8 @@ pub(crate) struct MotionStart {
     pub(crate) substeps: u32,
     /// Number of substeps after which particles may have gone the longest way.
     pub(super) interval: f32,
+    /// Whether the motion begins where the filter let the last one end, so that the features near each other are known.
+    pub(crate) is_filtered: bool,
 }
 
 impl MotionStart {
@@ -39,6 +41,7 @@ impl MotionStart {
     /// Records the positions before a substep of `substep` seconds, if the cloth keeps a distance from itself, m.
     pub(crate) fn record(&mut self, p: &ParticleArrays, distance: Option<f32>, substep: f32) {
         self.clear();
+        self.is_filtered &= distance.is_some();
         if let Some(distance) = distance.filter(|&distance| distance > 0.0) {
             self.positions.extend(p.position.iter().map(Vec3A::from));
             self.distance = distance;
@@ -51,6 +54,7 @@ impl MotionStart {
     pub(crate) fn restart(&mut self, p: &ParticleArrays) {
         if self.is_used() {
             self.record(p, Some(self.distance), p.last_dt);
+            self.is_filtered = true;
         }
     }
 }

@@ -1,17 +1,15 @@
 //! Moving triangles, as the filter sees them, and the pairs of their features.
 
 use super::{
-    limits::GAP,
-    patches::{EDGE_BIT, Patches},
+    patches::Patches,
     time_of_contact::Features,
     triangle_pairs::{bounds, boxes_overlap},
 };
-use crate::solver::simd::LANES;
 use bevy::math::{DVec3, Vec3A};
 
 /// Distance between boxes around features that may touch, as a fraction of the distance that particles keep: more than
 /// the tolerance of the time of contact.
-pub(super) const TOUCH: f32 = 1e-2;
+const TOUCH: f32 = 1e-2;
 
 /// Moving triangles.
 pub(super) struct MovingMesh<'a> {
@@ -40,38 +38,11 @@ pub(super) struct SharedMotion {
 }
 
 impl MovingMesh<'_> {
-    /// Returns the corners of the triangle of a lane.
-    pub(super) fn corners(&self, triangle: u32) -> [u32; 3] {
-        let triangle = triangle as usize;
-        self.patches.triangles[triangle / LANES][triangle % LANES]
-    }
-
-    /// Returns the corners of all triangles of its patch.
-    pub(super) fn around(&self, triangle: u32) -> &[u32] {
-        self.patches.triangles[triangle as usize / LANES].as_flattened()
-    }
-
-    /// Returns the corners that the triangle of a lane tests against others.
-    fn own_corners(&self, triangle: u32) -> impl Iterator<Item = u32> + use<> {
-        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
-        (0..3)
-            .filter(move |k| owned & (1 << k) != 0)
-            .map(move |k| corners[k])
-    }
-
-    /// Returns the edges that the triangle of a lane tests against others.
-    fn own_edges(&self, triangle: u32) -> impl Iterator<Item = [u32; 2]> + use<> {
-        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
-        (0..3)
-            .filter(move |k| owned & (1 << (k + EDGE_BIT)) != 0)
-            .map(move |k| [corners[k], corners[(k + 1) % 3]])
-    }
-
-    /// Returns whether the boxes around the ways of two features come within this fraction of the distance that particles keep.
-    pub(super) fn may_touch(&self, features: Features, particles: [u32; 4], gap: f32) -> bool {
+    /// Returns whether the boxes around the ways of two features touch, or nearly.
+    pub(super) fn may_touch(&self, features: Features, particles: [u32; 4]) -> bool {
         let (one, other) = particles.split_at(features.first_particles());
         let ways = |particles: &[u32]| bounds(particles.iter().flat_map(|&i| self.way(i)));
-        boxes_overlap(ways(one), ways(other), gap * self.distance)
+        boxes_overlap(ways(one), ways(other), TOUCH * self.distance)
     }
 
     /// Returns the ends of the way of a particle, without the common motion.
@@ -97,11 +68,6 @@ impl MovingMesh<'_> {
             velocity: (velocity / mass).as_vec3a(),
         }
     }
-
-    fn owned(&self, triangle: u32) -> u8 {
-        let triangle = triangle as usize;
-        self.patches.owned[triangle / LANES][triangle % LANES]
-    }
 }
 
 /// Calls `test` with the pairs of features of two triangles that may touch.
@@ -110,24 +76,10 @@ pub(super) fn for_each_features(
     pair: [u32; 2],
     mut test: impl FnMut(&mut MovingMesh, Features, [u32; 4]),
 ) {
-    let both = pair.map(|triangle| mesh.corners(triangle));
+    let patches = mesh.patches;
+    let both = pair.map(|triangle| patches.corners(triangle));
     let [one, other] = both.map(|corners| bounds(corners.into_iter().flat_map(|i| mesh.way(i))));
-    if !boxes_overlap(one, other, GAP * mesh.distance) {
-        return;
-    }
-    for [one, other] in [[0, 1], [1, 0]] {
-        let [a, b, c] = both[other];
-        for corner in mesh.own_corners(pair[one]) {
-            if ![a, b, c].contains(&corner) {
-                test(mesh, Features::ParticleTriangle, [corner, a, b, c]);
-            }
-        }
-    }
-    for [a, b] in mesh.own_edges(pair[0]) {
-        for [c, d] in mesh.own_edges(pair[1]) {
-            if a != c && a != d && b != c && b != d {
-                test(mesh, Features::EdgeEdge, [a, b, c, d]);
-            }
-        }
+    if boxes_overlap(one, other, TOUCH * mesh.distance) {
+        patches.for_each_features(pair, |features, particles| test(mesh, features, particles));
     }
 }

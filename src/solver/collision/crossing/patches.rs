@@ -6,6 +6,7 @@
 //! whole, and against a neighbour, which shares a particle with it, only if they and all their neighbours face no common
 //! direction: two patches beside a pleat face the same direction, and yet lie on each other.
 
+use super::time_of_contact::Features;
 use crate::solver::{
     math::{particle_lists::ParticleLists, sort::sort_by_particle},
     simd::LANES,
@@ -98,6 +99,62 @@ impl Patches {
         for (_, t, bit) in edges {
             owned[t] |= bit;
         }
+    }
+
+    /// Returns the corners of the triangle of a lane.
+    pub(super) fn corners(&self, triangle: u32) -> [u32; 3] {
+        let triangle = triangle as usize;
+        self.triangles[triangle / LANES][triangle % LANES]
+    }
+
+    /// Returns the corners of all triangles of its patch.
+    pub(super) fn around(&self, triangle: u32) -> &[u32] {
+        self.triangles[triangle as usize / LANES].as_flattened()
+    }
+
+    /// Calls `test` with the pairs of features that two triangles test, those without a common particle.
+    pub(super) fn for_each_features(
+        &self,
+        pair: [u32; 2],
+        mut test: impl FnMut(Features, [u32; 4]),
+    ) {
+        let both = pair.map(|triangle| self.corners(triangle));
+        for [one, other] in [[0, 1], [1, 0]] {
+            let [a, b, c] = both[other];
+            for corner in self.own_corners(pair[one]) {
+                if ![a, b, c].contains(&corner) {
+                    test(Features::ParticleTriangle, [corner, a, b, c]);
+                }
+            }
+        }
+        for [a, b] in self.own_edges(pair[0]) {
+            for [c, d] in self.own_edges(pair[1]) {
+                if a != c && a != d && b != c && b != d {
+                    test(Features::EdgeEdge, [a, b, c, d]);
+                }
+            }
+        }
+    }
+
+    /// Returns the corners that the triangle of a lane tests against others.
+    fn own_corners(&self, triangle: u32) -> impl Iterator<Item = u32> + use<> {
+        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
+        (0..3)
+            .filter(move |k| owned & (1 << k) != 0)
+            .map(move |k| corners[k])
+    }
+
+    /// Returns the edges that the triangle of a lane tests against others.
+    fn own_edges(&self, triangle: u32) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let (corners, owned) = (self.corners(triangle), self.owned(triangle));
+        (0..3)
+            .filter(move |k| owned & (1 << (k + EDGE_BIT)) != 0)
+            .map(move |k| [corners[k], corners[(k + 1) % 3]])
+    }
+
+    fn owned(&self, triangle: u32) -> u8 {
+        let triangle = triangle as usize;
+        self.owned[triangle / LANES][triangle % LANES]
     }
 }
 

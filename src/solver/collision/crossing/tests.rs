@@ -58,6 +58,10 @@ impl Sheet {
         }
     }
 
+    fn cloth(&self) -> FilteredCloth<'_> {
+        FilteredCloth::alone(&self.particles, &self.start, &self.triangles)
+    }
+
     /// Begins the next step, in which the particles move by their velocity.
     fn advance(&mut self) {
         let p = &mut self.particles;
@@ -79,7 +83,7 @@ fn limit(filter: &mut CrossingFilter, sheets: &mut [Sheet]) -> bool {
     let before = hashes(sheets);
     filter.begin();
     for sheet in &*sheets {
-        filter.add(&sheet.particles, Some(&sheet.start), &sheet.triangles);
+        filter.add(sheet.cloth(), true);
     }
     filter.find_limits(DISTANCE);
     for (part, sheet) in sheets.iter_mut().enumerate() {
@@ -241,8 +245,8 @@ fn pinned_particles_and_cloth_that_does_not_move_are_not_stopped() {
     let rest = Sheet::new(wave, |_| Vec3::ZERO);
     let before = [&rest, &pinned].map(|sheet| sheet.particles.state_hash());
     filter.begin();
-    filter.add(&rest.particles, None, &rest.triangles);
-    filter.add(&pinned.particles, Some(&pinned.start), &pinned.triangles);
+    filter.add(rest.cloth(), false);
+    filter.add(pinned.cloth(), true);
     filter.find_limits(DISTANCE);
     let mut after = [rest, pinned];
     for (part, sheet) in after.iter_mut().enumerate() {

@@ -59,7 +59,8 @@ impl Features {
         search.first_contact(&volumes, 0.0, 1.0, MAX_DEPTH)
     }
 
-    /// Returns whether the features end nearer than `gap` m, and at less than half of the distance at which they began.
+    /// Returns whether the features end nearer than `gap` m, and at less than half of the distance at which they began, or at less
+    /// than a tenth of the gap and nine tenths of that distance: halves of halves are too small for `f32`.
     pub(super) fn closes(self, &[start, end]: &MovingPoints, gap: f64) -> bool {
         // The volume is the distance of the lines or the plane times an area of at most four times the largest square.
         let sides = [1, 2, 3].map(|k| end[k] - end[0]);
@@ -69,7 +70,8 @@ impl Features {
             return false;
         }
         let distance = self.distance(end);
-        distance < gap && distance < 0.5 * self.distance(start)
+        let fraction = if distance < 0.1 * gap { 0.9 } else { 0.5 };
+        distance < gap && distance < fraction * self.distance(start)
     }
 
     /// Returns how many of the four particles belong to the first feature.
@@ -298,6 +300,7 @@ mod tests {
         assert!(closes(1.0, 0.009) && !closes(1.0, 0.011));
         // Features that begin there may stay.
         assert!(closes(0.009, 0.004) && !closes(0.009, 0.008));
+        assert!(closes(0.0009, 0.0008) && !closes(0.0009, 0.00089));
     }
 
     #[test]

@@ -57,10 +57,6 @@ use surface_normals::SurfaceNormals;
 use untangle::Untangle;
 pub use warm_start::{ContactForce, WarmStart};
 
-/// Minimum rest distance of a colliding pair, as a multiple of the contact distance: excludes neighbours, and
-/// close parts of a rest shape with tight curves.
-const MIN_REST_DISTANCE: f32 = 1.5;
-
 /// Margin of near pairs, as a fraction of the contact distance: pairs are solved if they end the substep within (1 + this)
 /// of the contact distance, because they may have met on the way, or may be pushed together by others.
 const NEAR_MARGIN: f32 = 0.25;
@@ -68,6 +64,10 @@ const NEAR_MARGIN: f32 = 0.25;
 /// Width of the skin for the pair search, as a fraction of the contact distance. A wider skin is valid for longer,
 /// but adds pairs along an edge chain that touch only where the cloth is folded sharply.
 const SKIN: f32 = 0.5;
+
+/// Reach of a full search, as a multiple of the contact distance, and least distance at rest of particles that collide. Neighbours
+/// and close parts of a rest shape with tight curves do not, and flat cloth has no candidates.
+const SEARCH_REACH: f32 = 1.0 + NEAR_MARGIN + SKIN;
 
 /// Minimum side of the bins in which relative motion is measured, as a multiple of the contact distance.
 const BIN: f32 = 3.0;
@@ -262,7 +262,7 @@ impl SelfContactPairs {
                 } = self;
                 hash.sort(&p.position, particles, CELL_MARGIN * reach, &self.rest);
                 let density = density(settings.distance, *spacing);
-                let min_rest = MIN_REST_DISTANCE * settings.distance;
+                let min_rest = SEARCH_REACH * settings.distance;
                 let found = hash.find_pairs(reach, min_rest, density, scratch);
                 last_search.is_complete &= found.is_complete;
                 self.stale_pairs.set(p.len(), scratch);
@@ -294,13 +294,13 @@ impl SelfContactPairs {
             self.normals.reserve(n);
         }
         self.motion.begin(&p.position);
-        let reach = (1.0 + NEAR_MARGIN + SKIN) * settings.distance;
+        let reach = SEARCH_REACH * settings.distance;
         let particles = 0..n as u32;
         self.hash
             .sort(&p.position, particles, CELL_MARGIN * reach, &self.rest);
         let found = self.hash.find_pairs(
             reach,
-            MIN_REST_DISTANCE * settings.distance,
+            reach,
             density(settings.distance, self.spacing),
             &mut self.scratch,
         );

@@ -152,7 +152,7 @@ impl TestCloth {
 
     /// Returns the smallest distance between two particles that must keep apart.
     fn nearest(&self) -> f32 {
-        let apart = MIN_REST_DISTANCE * self.distance;
+        let apart = SEARCH_REACH * self.distance;
         let mut nearest = f32::INFINITY;
         for i in 0..self.rest.len() {
             for j in 0..i {
