@@ -7,7 +7,7 @@
 //! | [`begin_step`](ClothState::begin_step) | bodies, internal friction, pin targets, air; once per step |
 //! | [`integrate`](ClothState::integrate) | with self-collision, in fast motion: stops what would pass through cloth; in a storm air; position Verlet |
 //! | [`relax`](ClothState::relax) | pressure, damping (once a step), constraints, tethers, max distance, grabs, plane |
-//! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself |
+//! | [`collide_self`](ClothState::collide_self) | with self-collision: displacements, contacts of the cloth with itself, of particles and of edges and triangles |
 //! | [`collide`](ClothState::collide) | displacements, contacts with colliders, meshes and bodies, plane |
 //! | [`end_step`](ClothState::end_step) | with self-collision: stops what would pass through cloth; angular momentum, pinned positions, check of all numbers; once per step |
 //!

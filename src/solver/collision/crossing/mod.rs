@@ -8,6 +8,9 @@
 //! features next to them are tested again, until nothing crosses. Particles that touch a collider, or nearly, count as heavy: it moves
 //! them, and others make way. All others keep their bits, so cloth that slides is not braked.
 //!
+//! Features that end very near each other keep a gap in the substeps of the next step ([`near_features`]), so that cloth that is
+//! pressed together leaves the filter nothing to do.
+//!
 //! Cloth of which most might cross most keeps its common motion, and as much of the rest as can be searched. If it is tangled
 //! already, it moves freely for the rest of the step, and that with a quarter of the pairs; cloth that is tangled everywhere is not
 //! even searched.
@@ -79,7 +82,8 @@ const TANGLED_DIVISOR: usize = 4;
 
 /// Filter of the motion of one cloth, or of several that touch each other, in a step; and scratch buffers.
 ///
-/// It follows from the positions, so it is not part of the state of a cloth.
+/// Except for rounding, it follows from the positions, so it is not part of the state of a cloth: what it knows of near features
+/// from the last step can be found again ([`find_near_features`](Self::find_near_features)).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CrossingFilter {
     parts: Vec<Part>,
