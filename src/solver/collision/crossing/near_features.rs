@@ -87,9 +87,9 @@ impl NearFeatures {
     pub(super) fn keep_apart(&self, parts: &[Part], cloths: &mut [FeatureCloth], distance: f32) {
         for &(features, particles) in &self.pairs {
             if let Some(pair) = FeaturePair::load(parts, cloths, particles)
-                && let Some(contact) = pair.contact(features, f64::from(distance))
+                && let Some(correction) = pair.correction(features, f64::from(distance))
             {
-                pair.apply(&contact, cloths);
+                pair.apply(&correction, cloths);
             }
         }
     }
@@ -147,7 +147,7 @@ impl Separation {
 }
 
 /// Correction of two features.
-struct Contact {
+struct Correction {
     /// Direction in which the first one moves.
     normal: DVec3,
     /// Change of the distance, m, and of the relative displacement, m.
@@ -187,7 +187,7 @@ impl FeaturePair {
 
     /// Returns how the features have to move; `None` if they keep their gap, or have slid off each other. Features that have passed
     /// through each other return.
-    fn contact(&self, features: Features, distance: f64) -> Option<Contact> {
+    fn correction(&self, features: Features, distance: f64) -> Option<Correction> {
         let before = Separation::of(features, self.start)?;
         let now = Separation::of(features, self.at)?;
         let has_passed = now.side != before.side;
@@ -214,7 +214,7 @@ impl FeaturePair {
         let most = shares
             .iter()
             .fold(1.0, |most: f64, share| most.max(share.abs()));
-        Some(Contact {
+        Some(Correction {
             normal,
             moved: (kept - gap).min(SEPARATION * distance - approach),
             stopped: -approach,
@@ -222,14 +222,14 @@ impl FeaturePair {
         })
     }
 
-    fn apply(&self, contact: &Contact, cloths: &mut [FeatureCloth]) {
-        for ((cloth, i), share) in self.of.into_iter().zip(contact.shares) {
+    fn apply(&self, correction: &Correction, cloths: &mut [FeatureCloth]) {
+        for ((cloth, i), share) in self.of.into_iter().zip(correction.shares) {
             if let Some((p, _)) = &mut cloths[cloth] {
-                let direction = contact.normal * share;
-                p.position.add(i, (direction * contact.moved).as_vec3());
+                let direction = correction.normal * share;
+                p.position.add(i, (direction * correction.moved).as_vec3());
                 // The rest of the change of positions is not to be added to the displacement as motion.
                 p.predicted.set(i, p.position.get(i));
-                (p.displacement).add(i, (direction * contact.stopped).as_vec3());
+                (p.displacement).add(i, (direction * correction.stopped).as_vec3());
             }
         }
     }
