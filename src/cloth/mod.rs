@@ -134,10 +134,10 @@ impl Default for Cloth {
 /// relative to its mean motion. While particles touch, or nearly, no step leaves links of inextensible cloth longer than
 /// 104 %.
 ///
-/// Particles that are nearer at rest than 1.75 times that distance do not collide, so that nothing moves at rest;
-/// in tighter folds, edges and triangles keep a tenth of it. Particles that start in overlap are separated slowly, in the nearest
-/// direction. Particles that move by more than 0.75 of the distance in one substep, relative to the whole cloth, are
-/// slowed to that: 11 m/s for 64 × 64 particles on 2 m and 8 substeps at 60 Hz. The same holds for two cloths that
+/// Particles that are nearer at rest than 1.75 times that distance do not collide, so that nothing moves at rest; in
+/// tighter folds, edges and triangles keep a tenth of it. Particles that start in overlap are separated slowly, in the
+/// nearest direction. Particles that move by more than 0.75 of the distance in one substep, relative to the whole cloth,
+/// are slowed to that: 11 m/s for 64 × 64 particles on 2 m and 8 substeps at 60 Hz. The same holds for two cloths that
 /// are near each other.
 ///
 /// At the end of each step, particles stop before an edge would pass through an edge, or a particle through a triangle:

@@ -264,8 +264,7 @@ impl<'a> ClothState<'a> {
     }
 
     /// Updates displacements and solves contacts of the cloth with itself, those of particles and of near features. Does nothing
-    /// without self-collision:
-    /// [`collide`](Self::collide) updates displacements in any case.
+    /// without self-collision: [`collide`](Self::collide) updates displacements in any case.
     pub fn collide_self(&mut self, settings: &StepSettings, time: &SubstepTime) {
         if let Some(self_collision) = &settings.self_collision {
             let Contacts {
@@ -275,13 +274,14 @@ impl<'a> ClothState<'a> {
                 motion_start,
                 ..
             } = &mut *self.contacts;
-            if time.index == 0 && motion_start.is_used() {
+            let is_filtered = motion_start.is_used();
+            if time.index == 0 && is_filtered {
                 let triangles = self_collision.triangles;
                 let cloth = FilteredCloth::alone(self.particles, motion_start, triangles);
                 crossings.find_near_features(std::iter::once(cloth));
             }
             self_pairs.collide(self.particles, self_collision, warm_start, time);
-            crossings.keep_features_apart(&mut [Some((&mut *self.particles, motion_start))]);
+            crossings.keep_features_apart(&mut [is_filtered.then_some(&mut *self.particles)]);
         }
     }
 

@@ -74,9 +74,9 @@ pub(super) fn keep_features_apart(
     time: &SubstepTime,
 ) {
     let due = cloths.iter_mut().map(|cloth| {
-        let is_due = cloth.substep(time).is_some();
-        let start = &cloth.contacts.contacts.motion_start;
-        is_due.then_some((&mut cloth.particles.0, start))
+        let is_filtered = cloth.contacts.contacts.motion_start.is_used();
+        let is_due = is_filtered && cloth.substep(time).is_some();
+        is_due.then_some(&mut cloth.particles.0)
     });
     filter.keep_features_apart(&mut due.collect::<Vec<_>>());
 }

@@ -10,7 +10,6 @@
 use super::{
     Part,
     limits::Limits,
-    motion_start::MotionStart,
     patches::Patches,
     time_of_contact::{Features, combine},
     triangle_pairs::{bounds, boxes_overlap},
@@ -33,13 +32,22 @@ const SEPARATION: f64 = 0.02;
 /// Features beside each other in one surface do not touch, however narrow its triangles are.
 const MIN_COSINE: f64 = 0.5;
 
-/// Cloth of the filter in a substep; `None` if it does not take this substep.
-pub(crate) type FeatureCloth<'a> = Option<(&'a mut ParticleArrays, &'a MotionStart)>;
+/// Particles of a cloth of the filter in a substep; `None` if it does not take this substep, or is not filtered.
+pub(crate) type FeatureCloth<'a> = Option<&'a mut ParticleArrays>;
+
+/// Two features that are near each other.
+#[derive(Clone, Copy, Debug)]
+struct FeaturePair {
+    features: Features,
+    particles: [u32; 4],
+    /// Side of the second feature on which the first one was when they were found: 1 or −1.
+    side: f64,
+}
 
 /// Pairs of features that are near each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearFeatures {
-    pairs: Vec<(Features, [u32; 4])>,
+    pairs: Vec<FeaturePair>,
     /// Whether these are all pairs; false before the first search.
     pub(super) is_known: bool,
 }
@@ -72,10 +80,15 @@ impl NearFeatures {
                 let (one, other) = particles.split_at(features.first_particles());
                 if boxes_overlap(box_around(one), box_around(other), gap) {
                     let points = particles.map(|i| at[i as usize].as_dvec3());
-                    let is_near = Separation::of(features, points)
-                        .is_some_and(|separation| separation.length() < f64::from(gap));
-                    if is_near && !limits.are_tangled(features, particles) {
-                        self.pairs.push((features, particles));
+                    if let Some(separation) = Separation::of(features, points)
+                        && separation.apart.length() < f64::from(gap)
+                        && !limits.are_tangled(features, particles)
+                    {
+                        self.pairs.push(FeaturePair {
+                            features,
+                            particles,
+                            side: separation.side,
+                        });
                     }
                 }
             });
@@ -85,22 +98,21 @@ impl NearFeatures {
     /// Moves the features of all pairs apart that keep less than their gap, and removes the velocity at which they approach.
     /// Displacements must be up to date. Momentum is conserved.
     pub(super) fn keep_apart(&self, parts: &[Part], cloths: &mut [FeatureCloth], distance: f32) {
-        for &(features, particles) in &self.pairs {
-            if let Some(pair) = FeaturePair::load(parts, cloths, particles)
-                && let Some(correction) = pair.correction(features, f64::from(distance))
+        for pair in &self.pairs {
+            if let Some(loaded) = FeatureParticles::load(parts, cloths, pair.particles)
+                && let Some(correction) = loaded.correction(pair, f64::from(distance))
             {
-                pair.apply(&correction, cloths);
+                loaded.apply(&correction, cloths);
             }
         }
     }
 }
 
 /// Four particles of two features.
-struct FeaturePair {
+struct FeatureParticles {
     /// Cloth, and index in it, of each.
     of: [(usize, usize); 4],
-    /// Positions when the motion began, and now, m.
-    start: [DVec3; 4],
+    /// Positions, m.
     at: [DVec3; 4],
     /// Displacements in the substep, m.
     displacement: [DVec3; 4],
@@ -136,10 +148,6 @@ impl Separation {
         })
     }
 
-    fn length(&self) -> f64 {
-        self.apart.length()
-    }
-
     /// Returns whether the line begins and ends within both features, at no end and no edge.
     fn is_within(&self) -> bool {
         self.weights.iter().all(|&weight| weight != 0.0)
@@ -157,12 +165,11 @@ struct Correction {
     shares: [f64; 4],
 }
 
-impl FeaturePair {
+impl FeatureParticles {
     /// Loads the particles; `None` if a cloth does not take this substep, or has changed.
     fn load(parts: &[Part], cloths: &[FeatureCloth], particles: [u32; 4]) -> Option<Self> {
-        let mut pair = Self {
+        let mut loaded = Self {
             of: [(0, 0); 4],
-            start: [DVec3::ZERO; 4],
             at: [DVec3::ZERO; 4],
             displacement: [DVec3::ZERO; 4],
             inverse_mass: [0.0; 4],
@@ -171,34 +178,28 @@ impl FeaturePair {
         for (k, i) in particles.into_iter().enumerate() {
             let cloth = parts.partition_point(|part| part.first <= i as usize) - 1;
             let i = i as usize - parts[cloth].first;
-            let (p, start) = cloths.get(cloth)?.as_ref()?;
-            if p.len() != parts[cloth].len || start.positions.len() != p.len() {
+            let p = cloths.get(cloth)?.as_ref()?;
+            if p.len() != parts[cloth].len {
                 return None;
             }
             let shift = (p.origin - *origin.get_or_insert(p.origin)).as_dvec3();
-            pair.of[k] = (cloth, i);
-            pair.start[k] = start.positions[i].as_dvec3() + shift;
-            pair.at[k] = p.position.get(i).as_dvec3() + shift;
-            pair.displacement[k] = p.displacement.get(i).as_dvec3();
-            pair.inverse_mass[k] = f64::from(p.inverse_mass[i]);
+            loaded.of[k] = (cloth, i);
+            loaded.at[k] = p.position.get(i).as_dvec3() + shift;
+            loaded.displacement[k] = p.displacement.get(i).as_dvec3();
+            loaded.inverse_mass[k] = f64::from(p.inverse_mass[i]);
         }
-        Some(pair)
+        Some(loaded)
     }
 
     /// Returns how the features have to move; `None` if they keep their gap, or have slid off each other. Features that have passed
     /// through each other return.
-    fn correction(&self, features: Features, distance: f64) -> Option<Correction> {
-        let before = Separation::of(features, self.start)?;
-        let now = Separation::of(features, self.at)?;
-        let has_passed = now.side != before.side;
-        if has_passed && !now.is_within() {
+    fn correction(&self, pair: &FeaturePair, distance: f64) -> Option<Correction> {
+        let now = Separation::of(pair.features, self.at)?;
+        let side = pair.side * now.side;
+        if side < 0.0 && !now.is_within() {
             return None;
         }
-        let gap = if has_passed {
-            -now.length()
-        } else {
-            now.length()
-        };
+        let gap = side * now.apart.length();
         let kept = KEPT_GAP * f64::from(GAP) * distance;
         let weights = now.weights;
         let mass = |k: usize| weights[k] * weights[k] * self.inverse_mass[k];
@@ -224,7 +225,7 @@ impl FeaturePair {
 
     fn apply(&self, correction: &Correction, cloths: &mut [FeatureCloth]) {
         for ((cloth, i), share) in self.of.into_iter().zip(correction.shares) {
-            if let Some((p, _)) = &mut cloths[cloth] {
+            if let Some(p) = &mut cloths[cloth] {
                 let direction = correction.normal * share;
                 p.position.add(i, (direction * correction.moved).as_vec3());
                 // The rest of the change of positions is not to be added to the displacement as motion.
