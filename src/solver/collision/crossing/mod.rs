@@ -348,6 +348,7 @@ impl CrossingFilter {
         self.frame = Vec3A::ZERO;
         self.candidates.begin(&self.patches);
         self.limits.reserve(self.end.len());
+        self.near_features.reserve(self.end.len());
         self.touching.reserve(self.end.len());
     }
 

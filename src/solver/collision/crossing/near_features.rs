@@ -32,6 +32,9 @@ const SEPARATION: f64 = 0.02;
 /// Features beside each other in one surface do not touch, however narrow its triangles are.
 const MIN_COSINE: f64 = 0.5;
 
+/// Particles for each pair of near features for which memory is reserved: two to four times as many as crumpled cloth has.
+const PARTICLES_PER_PAIR: usize = 16;
+
 /// Particles of a cloth of the filter in a substep; `None` if it does not take this substep, or is not filtered.
 pub(crate) type FeatureCloth<'a> = Option<&'a mut ParticleArrays>;
 
@@ -41,7 +44,7 @@ struct FeaturePair {
     features: Features,
     particles: [u32; 4],
     /// Side of the second feature on which the first one was when they were found: 1 or −1.
-    side: f64,
+    side: i8,
 }
 
 /// Pairs of features that are near each other.
@@ -53,6 +56,11 @@ pub(super) struct NearFeatures {
 }
 
 impl NearFeatures {
+    /// Reserves memory for as many pairs as cloth of this many particles has in most folds.
+    pub(super) fn reserve(&mut self, particles: usize) {
+        self.pairs.reserve(particles / PARTICLES_PER_PAIR);
+    }
+
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
         self.is_known = true;
@@ -126,7 +134,7 @@ struct Separation {
     weights: [f64; 4],
     apart: DVec3,
     /// Side of the second feature on which the first one is: 1 or −1.
-    side: f64,
+    side: i8,
 }
 
 impl Separation {
@@ -144,7 +152,7 @@ impl Separation {
         is_across.then(|| Self {
             weights,
             apart,
-            side: along.signum(),
+            side: if along > 0.0 { 1 } else { -1 },
         })
     }
 
@@ -196,10 +204,10 @@ impl FeatureParticles {
     fn correction(&self, pair: &FeaturePair, distance: f64) -> Option<Correction> {
         let now = Separation::of(pair.features, self.at)?;
         let side = pair.side * now.side;
-        if side < 0.0 && !now.is_within() {
+        if side < 0 && !now.is_within() {
             return None;
         }
-        let gap = side * now.apart.length();
+        let gap = f64::from(side) * now.apart.length();
         let kept = KEPT_GAP * f64::from(GAP) * distance;
         let weights = now.weights;
         let mass = |k: usize| weights[k] * weights[k] * self.inverse_mass[k];
