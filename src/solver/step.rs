@@ -340,9 +340,13 @@ impl<'a> ClothState<'a> {
             && self.particles.touches_cloth
             && let Some(strain) = settings.strain_in_folds()
         {
-            // Moves positions alone: the correction does not become velocity. At edges and tips, where all of the cloth hangs from a
-            // few links, cloth that may slide would tremble.
-            self.limit_strain(workers, strain, Supported::Hold, time);
+            // Moves positions alone: the correction does not become velocity. At tips, where all of the cloth hangs from a few links,
+            // cloth that may slide would tremble.
+            let supported = match self.contacts.triangles.is_near_tip() {
+                true => Supported::Hold,
+                false => Supported::Slide,
+            };
+            self.limit_strain(workers, strain, supported, time);
         }
         if let Some(plane) = &settings.plane {
             constrain_to_plane(self.particles, plane);

@@ -146,6 +146,11 @@ impl Collider {
         !self.hollow && self.shape.has_edges()
     }
 
+    /// Returns whether the collider is a solid with a tip.
+    pub(in crate::solver) fn has_tip(&self) -> bool {
+        !self.hollow && self.shape.has_tip()
+    }
+
     /// Returns the poses at the beginning and at the end of a substep, given by its index and the number of
     /// substeps.
     pub(in crate::solver) fn poses_at(&self, [substep, substeps]: [u32; 2]) -> [Pose; 2] {

@@ -168,6 +168,11 @@ impl Shape {
         matches!(self, Self::Cuboid { .. } | Self::Cylinder { .. })
     }
 
+    /// Returns whether the shape has a tip.
+    pub(in crate::solver) fn has_tip(self) -> bool {
+        matches!(self, Self::Cone { .. })
+    }
+
     /// Returns the largest radius of a sphere, capsule or tapered capsule, m; infinite for other shapes.
     pub(in crate::solver) fn round_radius(&self) -> f32 {
         match *self {

@@ -54,6 +54,8 @@ pub(crate) struct TriangleContacts {
     built_for: Option<usize>,
     scratch: TriangleScratch,
     edges: EdgeContacts,
+    /// Whether a collider has a tip.
+    near_tip: bool,
 }
 
 /// Scratch buffers for a substep.
@@ -68,7 +70,8 @@ struct TriangleScratch {
 }
 
 impl TriangleContacts {
-    /// Prepares for a fixed step, if any of the colliders is small enough to need triangle contacts or has edges.
+    /// Prepares for a fixed step with these colliders: those that are small enough to need triangle contacts or have edges, and
+    /// tips.
     pub(crate) fn prepare<'a>(
         &mut self,
         p: &ParticleArrays,
@@ -80,9 +83,11 @@ impl TriangleContacts {
         self.longest_edge = 0.0;
         let longest_edge = triangles.longest_edge;
         let (mut any_small, mut any_edges) = (false, false);
+        self.near_tip = false;
         for collider in colliders {
             any_small |= collider.round_radius() + thickness < longest_edge;
             any_edges |= collider.has_edges();
+            self.near_tip |= collider.has_tip();
         }
         if any_edges {
             self.edges.find(p, triangles, thickness);
@@ -118,6 +123,11 @@ impl TriangleContacts {
     /// Returns whether triangle contacts are needed in this fixed step.
     pub(in crate::solver) fn are_ready(&self) -> bool {
         self.longest_edge > 0.0 || !self.edges.is_empty()
+    }
+
+    /// Returns whether any collider of this fixed step has a tip.
+    pub(in crate::solver) fn is_near_tip(&self) -> bool {
+        self.near_tip
     }
 
     /// Records the positions of the particles at the beginning of the substep. Call before displacements are

@@ -139,7 +139,7 @@ pub(in crate::solver) struct StretchLimit {
     pub(in crate::solver) supported: Supported,
 }
 
-/// Mobility of particles at edges and tips of colliders, to which links lead into the collider.
+/// Mobility of particles at edges and tips of colliders, from which links lead into the collider.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::solver) enum Supported {
     /// As free as others.

@@ -32,8 +32,8 @@ const SEPARATION: f64 = 0.02;
 /// Features beside each other in one surface do not touch, however narrow its triangles are.
 const MIN_COSINE: f64 = 0.5;
 
-/// Particles for each pair of near features for which memory is reserved: two to four times as many as crumpled cloth has.
-const PARTICLES_PER_PAIR: usize = 16;
+/// Particles for each pair of near features for which memory is reserved: crumpled sheets of irregular triangles have ten.
+const PARTICLES_PER_PAIR: usize = 8;
 
 /// Particles of a cloth of the filter in a substep; `None` if it does not take this substep, or is not filtered.
 pub(crate) type FeatureCloth<'a> = Option<&'a mut ParticleArrays>;

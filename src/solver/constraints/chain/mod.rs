@@ -140,7 +140,7 @@ fn project<const W: usize>(
     for k in 0..W {
         let (dx, dy, dz) = (x1[k] - x0[k], y1[k] - y0[k], z1[k] - z0[k]);
         let length = (dx * dx + dy * dy + dz * dz).sqrt();
-        let s = projection_factor::<false>(
+        let s = projection_factor(
             length,
             rest[k],
             alpha_lambda[k],
@@ -161,10 +161,9 @@ fn project<const W: usize>(
 
 /// Returns Δλ/|d| of a distance constraint, the displacement per unit of inverse mass as a fraction of the
 /// difference d: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|), as in `relax`, with one division.
-/// `masses` is w₀ + w₁. A negative rest length means that there is no constraint; with `SLACK`, distances
-/// below the rest length are allowed.
+/// `masses` is w₀ + w₁. A negative rest length means that there is no constraint.
 #[inline(always)]
-pub(in crate::solver) fn projection_factor<const SLACK: bool>(
+pub(in crate::solver) fn projection_factor(
     length: f32,
     rest: f32,
     alpha_lambda: f32,
@@ -177,6 +176,6 @@ pub(in crate::solver) fn projection_factor<const SLACK: bool>(
     let below = (masses * diagonal_scale + alpha) * length;
     // Coincident particles have no direction of correction, and pinned ones cannot move: selected without a
     // branch.
-    let possible = (below > 0.0) & (rest >= 0.0) & (!SLACK | (length > rest));
+    let possible = (below > 0.0) & (rest >= 0.0);
     select(possible, (rest - length - alpha_lambda) / below, 0.0)
 }

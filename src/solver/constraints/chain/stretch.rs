@@ -57,7 +57,7 @@ pub(in crate::solver) const NEAR_LIMIT: f32 = 0.98;
 /// chains are brought to the limit in one solve, which they are not with it.
 pub(in crate::solver) const HELD_REGULARIZATION: f32 = 2.0;
 
-/// Fraction of the correction that chains with particles held at edges and tips receive. They are held in one step and not in the
+/// Fraction of the correction that chains with particles held near tips receive. They are held in one step and not in the
 /// next: with all of it, particles at the tip of a cone jump up and down by 4 mm for ever (128², self-collision).
 pub(in crate::solver) const HELD_CORRECTION: f32 = 0.5;
 

@@ -126,8 +126,7 @@ impl ChunkBuffer {
         if lambda.is_empty() {
             for k in 0..n {
                 let length = (x[k] * x[k] + y[k] * y[k] + z[k] * z[k]).sqrt();
-                let s =
-                    projection_factor::<false>(length, rest[k], 0.0, w0[k] + w1[k], regularization);
+                let s = projection_factor(length, rest[k], 0.0, w0[k] + w1[k], regularization);
                 w0[k] *= s;
                 w1[k] *= s;
             }
@@ -136,13 +135,8 @@ impl ChunkBuffer {
             for k in 0..n {
                 let length = (x[k] * x[k] + y[k] * y[k] + z[k] * z[k]).sqrt();
                 let alpha_lambda = regularization.alpha * lambda[k];
-                let s = projection_factor::<false>(
-                    length,
-                    rest[k],
-                    alpha_lambda,
-                    w0[k] + w1[k],
-                    regularization,
-                );
+                let s =
+                    projection_factor(length, rest[k], alpha_lambda, w0[k] + w1[k], regularization);
                 lambda[k] += s * length;
                 w0[k] *= s;
                 w1[k] *= s;
@@ -191,7 +185,7 @@ pub(super) fn solve_sequentially(
         let alpha_lambda = lambda
             .get(k)
             .map_or(0.0, |lambda| regularization.alpha * lambda);
-        let s = projection_factor::<false>(length, rest, alpha_lambda, w[0] + w[1], regularization);
+        let s = projection_factor(length, rest, alpha_lambda, w[0] + w[1], regularization);
         if let Some(lambda) = lambda.get_mut(k) {
             *lambda += s * length;
         }

@@ -204,7 +204,7 @@ impl DiagonalsKernel<'_> {
                     let rest = &rest[direction][slot..][..slots.len()];
                     let own = row * stored_len + slots.start..row * stored_len + slots.end;
                     let lambda = lambda_range(self.lambda[direction], own);
-                    project::<false>(a, b, rest, lambda, self.regularization);
+                    project(a, b, rest, lambda, self.regularization);
                 }
             }
         }

@@ -89,13 +89,12 @@ impl ParticlePlanes<'_> {
     }
 }
 
-/// Solves the constraints between two rows; a negative rest length marks a missing constraint.
-/// With `UNILATERAL`, distances below the rest length are allowed. `lambda` may be empty.
+/// Solves the constraints between two rows; a negative rest length marks a missing constraint. `lambda` may be empty.
 ///
 /// As in `relax`, with one division: s = (L − |d| − α̃λ)/((w₀ + w₁ + α̃)|d|),
 /// x₀ −= w₀s·d, x₁ += w₁s·d, λ += s|d|.
 #[inline(always)]
-pub(super) fn project<const UNILATERAL: bool>(
+pub(super) fn project(
     a: ParticleRow,
     b: ParticleRow,
     rest: &[f32],
@@ -103,7 +102,7 @@ pub(super) fn project<const UNILATERAL: bool>(
     regularization: Regularization,
 ) {
     if lambda.is_empty() {
-        without_lambda::<UNILATERAL>(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, rest, regularization);
+        without_lambda(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, rest, regularization);
     } else {
         with_lambda(
             a.x,
@@ -123,7 +122,7 @@ pub(super) fn project<const UNILATERAL: bool>(
 
 // One parameter per slice: only then does the compiler know that they do not overlap.
 #[inline(always)]
-fn without_lambda<const UNILATERAL: bool>(
+fn without_lambda(
     xa: &mut [f32],
     ya: &mut [f32],
     za: &mut [f32],
@@ -141,8 +140,7 @@ fn without_lambda<const UNILATERAL: bool>(
     for k in 0..n {
         let (dx, dy, dz) = (xb[k] - xa[k], yb[k] - ya[k], zb[k] - za[k]);
         let length = (dx * dx + dy * dy + dz * dz).sqrt();
-        let s =
-            projection_factor::<UNILATERAL>(length, rest[k], 0.0, wa[k] + wb[k], regularization);
+        let s = projection_factor(length, rest[k], 0.0, wa[k] + wb[k], regularization);
         let (sa, sb) = (wa[k] * s, wb[k] * s);
         xa[k] -= sa * dx;
         ya[k] -= sa * dy;
@@ -175,7 +173,7 @@ fn with_lambda(
         let (dx, dy, dz) = (xb[k] - xa[k], yb[k] - ya[k], zb[k] - za[k]);
         let length = (dx * dx + dy * dy + dz * dz).sqrt();
         let pull = regularization.alpha * lambda[k];
-        let s = projection_factor::<false>(length, rest[k], pull, wa[k] + wb[k], regularization);
+        let s = projection_factor(length, rest[k], pull, wa[k] + wb[k], regularization);
         let (sa, sb) = (wa[k] * s, wb[k] * s);
         xa[k] -= sa * dx;
         ya[k] -= sa * dy;

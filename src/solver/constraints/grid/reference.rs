@@ -325,7 +325,7 @@ fn project_constraint(
         .get(index)
         .map_or(0.0, |l| regularization.alpha * l);
     let masses = planes.w[a] + planes.w[b];
-    let s = projection_factor::<false>(length, set.list.rest[index], pull, masses, regularization);
+    let s = projection_factor(length, set.list.rest[index], pull, masses, regularization);
     for (plane, d) in [&mut planes.x, &mut planes.y, &mut planes.z]
         .into_iter()
         .zip(d)
