@@ -18,6 +18,9 @@ pub(crate) fn sample() -> Vec<Row> {
         let drape = Drape::on(on);
         let small = Drape { side: 32, ..drape };
         drapes.push(with_self_collision(small));
+        if on == Support::Box {
+            drapes.push(with_self_collision(drape));
+        }
         if on == Support::Capsule {
             drapes.push(of_layout(drape, MeshLayout::Irregular));
         }
@@ -185,6 +188,9 @@ fn speeds_so_far(drape: &Drape) -> [f64; 3] {
 fn strains_so_far(drape: &Drape) -> [f64; 2] {
     let is_irregular = drape.layout == MeshLayout::Irregular;
     match (drape.on, drape.side) {
+        (Support::Box, 33..=64) if drape.self_collision == SelfCollision::On && !is_irregular => {
+            [5.0, 20.0]
+        }
         (Support::Box | Support::Cone, ..=64) if is_irregular => [60.0, 100.0],
         (_, ..=64) if is_irregular => [45.0, 100.0],
         (Support::Box | Support::Cone, _) if is_irregular => [200.0, 300.0],

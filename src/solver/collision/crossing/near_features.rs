@@ -30,7 +30,7 @@ const SEPARATION: f64 = 0.02;
 
 /// Smallest cosine of the angle between the line from feature to feature and the normal of the triangle, or of both edges.
 /// Features beside each other in one surface do not touch, however narrow its triangles are.
-const MIN_COSINE: f64 = 0.5;
+const MIN_COSINE: f64 = 0.25;
 
 /// Particles for each pair of near features for which memory is reserved: crumpled sheets of irregular triangles have ten.
 const PARTICLES_PER_PAIR: usize = 8;
