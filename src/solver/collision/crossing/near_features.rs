@@ -149,7 +149,7 @@ impl Separation {
         };
         let along = apart.dot(normal);
         let is_across = along.abs() > MIN_COSINE * apart.length() * normal.length();
-        is_across.then(|| Self {
+        is_across.then_some(Self {
             weights,
             apart,
             side: if along > 0.0 { 1 } else { -1 },
