@@ -1,4 +1,4 @@
-//! What to write for each task. The third column links the names that are not in the [prelude](crate::prelude), to
+//! Code for each task. The third column links the names that are not in the [prelude](crate::prelude), to
 //! be imported from their modules.
 //!
 //! # Shapes

@@ -72,7 +72,7 @@ impl SubstepInputs<'_, '_, '_> {
             let settings = self.settings(cloth, &own_time.unwrap_or(*time));
             let contacts = cloth.contacts.bypass_change_detection();
             if time.index == 0 {
-                // Those of the island apply.
+                // The island has contacts of its own.
                 contacts.contacts.leave_to_island();
             }
             if let Some(settings) = settings.self_collision {
