@@ -188,13 +188,11 @@ fn speeds_so_far(drape: &Drape) -> [f64; 3] {
 fn strains_so_far(drape: &Drape) -> [f64; 2] {
     let is_irregular = drape.layout == MeshLayout::Irregular;
     match (drape.on, drape.side) {
-        (Support::Box, 33..=64) if drape.self_collision == SelfCollision::On && !is_irregular => {
-            [5.0, 20.0]
-        }
         (Support::Box | Support::Cone, ..=64) if is_irregular => [60.0, 100.0],
         (_, ..=64) if is_irregular => [45.0, 100.0],
         (Support::Box | Support::Cone, _) if is_irregular => [200.0, 300.0],
         _ if is_irregular => [80.0, 180.0],
+        (Support::Box, 33..=64) if drape.self_collision == SelfCollision::On => [5.0, 20.0],
         (Support::Box, 33..=64) => [20.0, 30.0],
         (Support::Box, 65..) => [150.0, 250.0],
         (Support::Cone, ..=32) => [15.0, 25.0],

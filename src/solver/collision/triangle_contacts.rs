@@ -54,7 +54,7 @@ pub(crate) struct TriangleContacts {
     built_for: Option<usize>,
     scratch: TriangleScratch,
     edges: EdgeContacts,
-    /// Whether a collider has a tip.
+    /// Whether the cloth is near a collider with a tip.
     near_tip: bool,
 }
 
@@ -87,7 +87,7 @@ impl TriangleContacts {
         for collider in colliders {
             any_small |= collider.round_radius() + thickness < longest_edge;
             any_edges |= collider.has_edges();
-            self.near_tip |= collider.has_tip();
+            self.near_tip |= collider.has_tip() && is_near(p, collider, thickness);
         }
         if any_edges {
             self.edges.find(p, triangles, thickness);
@@ -125,7 +125,7 @@ impl TriangleContacts {
         self.longest_edge > 0.0 || !self.edges.is_empty()
     }
 
-    /// Returns whether any collider of this fixed step has a tip.
+    /// Returns whether the cloth is near a collider with a tip in this fixed step.
     pub(in crate::solver) fn is_near_tip(&self) -> bool {
         self.near_tip
     }
@@ -202,6 +202,14 @@ impl TriangleScratch {
         });
         self.blocks.extend(boxes);
     }
+}
+
+/// Returns whether cloth of this thickness overlaps the box around a collider in this fixed step.
+fn is_near(p: &ParticleArrays, collider: &Collider, thickness: f32) -> bool {
+    let [from, to] = collider.swept_bounds().map(|corner| corner - p.origin);
+    p.position.bounds().is_some_and(|(low, high)| {
+        (low - thickness).cmple(to).all() && (high + thickness).cmpge(from).all()
+    })
 }
 
 /// Empty box.

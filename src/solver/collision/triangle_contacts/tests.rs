@@ -74,3 +74,36 @@ fn only_small_round_colliders_need_triangle_contacts() {
         assert_eq!(triangle_contacts.are_ready(), expected, "{collider:?}");
     }
 }
+
+#[test]
+fn only_near_cones_have_tips() {
+    let positions: SoaVec3 = [Vec3::ZERO, Vec3::X, Vec3::Z].into_iter().collect();
+    let triangles = Triangles::new(vec![[0, 1, 2]], &positions);
+    let origin = Vec3::new(100.0, 0.0, 0.0);
+    let particles = ParticleArrays::new(origin, positions, vec![1.0; 3]);
+    let cone = Shape::Cone {
+        radius: 0.3,
+        half_height: 0.4,
+    };
+    let cuboid = Shape::Cuboid {
+        half_size: Vec3::splat(0.4),
+    };
+    // The box around the cone extends by 0.583 m in each direction.
+    let cases = [
+        (cone, Vec3::ZERO, true),
+        (cone, Vec3::NEG_Y * 0.59, true),
+        (cone, Vec3::NEG_Y * 0.6, false),
+        (cone, -origin, false),
+        (cuboid, Vec3::ZERO, false),
+    ];
+    for (shape, at, expected) in cases {
+        let pose = Pose {
+            translation: origin + at,
+            ..Pose::ORIGIN
+        };
+        let collider = Collider::fixed(shape, pose, Friction::default());
+        let mut contacts = TriangleContacts::default();
+        contacts.prepare(&particles, &triangles, &[collider], 0.01);
+        assert_eq!(contacts.is_near_tip(), expected, "{shape:?} at {at}");
+    }
+}
